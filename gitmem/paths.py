@@ -137,6 +137,16 @@ class IndexPaths(NamedTuple):
         return IndexPaths(self.root / "history")
 
     @property
+    def past(self) -> "IndexPaths":
+        """Index of the versions of code in the past, with a layout of its own."""
+        return IndexPaths(self.root / "history" / "code")
+
+    @property
+    def lifetimes(self) -> Path:
+        """Versions of files up to some recent commit, and when each chunk lived, in the index of the past."""
+        return self.state / "lifetimes"
+
+    @property
     def commits(self) -> Path:
         """View of the commits at some recent time, in the index of the history."""
         return self.state / "commits"

@@ -28,14 +28,14 @@ class CancelOutcome(NamedTuple):
 
 
 def cancel(workspace: Workspace, *, max_wait: float = MAX_WAIT_SECONDS) -> CancelOutcome:
-    """Stop the current run, or else that of the commit messages, and wait for its end.
+    """Stop the current run, or else that of the commit messages or of the past, and wait for its end.
 
     Raises: UnsafeIndex, StorageFailed, Busy if the lock is not released within `max_wait` seconds.
     """
     # Raises for a foreign or linked folder before anything is written to it.
     find_index(workspace)
     outcome = CancelOutcome(found=False)
-    for paths in (workspace.paths, workspace.paths.history):
+    for paths in (workspace.paths, workspace.paths.history, workspace.paths.past):
         if paths.root.is_dir() and not outcome.found:
             outcome = _cancel(paths, time.monotonic() + max_wait)
     return outcome

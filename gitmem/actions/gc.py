@@ -1,8 +1,9 @@
 """`gitmem gc`: free the space of blobs that no ref, reflog or working tree reaches any more."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gitmem.actions.past_gc import collect_past
 from gitmem.embedding.provider import selected_provider
 from gitmem.errors import Busy
 from gitmem.fsio import remove_tree
@@ -10,6 +11,7 @@ from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.fingerprint import model_of, view_key
 from gitmem.indexing.garbage import (
+    ShrinkResult,
     remove_old_uncommitted,
     shrink,
     used_blobs,
@@ -55,10 +57,23 @@ def collect(workspace: Workspace, *, now: bool = False, dry_run: bool = False, w
     Raises: NoIndex, Busy, GitFailed, DamagedFile, StorageFailed.
     """
     require_index(workspace)
+    past = collect_past(workspace, dry_run=dry_run, wait=wait)
     if dry_run:
-        return _collect(workspace, None, now=now)
+        return _with_past(_collect(workspace, None, now=now), past)
     with open_index_writer(workspace.paths, wait=wait) as writer:
-        return _collect(workspace, writer, now=now)
+        return _with_past(_collect(workspace, writer, now=now), past)
+
+
+def _with_past(report: CollectReport, past: ShrinkResult | None) -> CollectReport:
+    """Return a report that also counts the blobs removed from the index of the past."""
+    if past is None:
+        return report
+    return replace(
+        report,
+        blobs=report.blobs + past.blobs,
+        chunks=report.chunks + past.chunks,
+        segments=report.segments + past.segments,
+    )
 
 
 def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> CollectReport:

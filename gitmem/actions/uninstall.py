@@ -1,6 +1,7 @@
 """`gitmem uninstall`: remove everything gitmem added to a repository, whatever its state."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from gitmem.actions.cancel import cancel
@@ -11,6 +12,7 @@ from gitmem.fsio import require_own_folder
 from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.install.hook_setup import find_callers, uninstall_hooks
 from gitmem.locks import writer_lock
+from gitmem.paths import IndexPaths
 from gitmem.registry import remove_repository
 from gitmem.workspace import OWN_NAMES, Workspace, registered_folder, remove_index, require_untracked
 
@@ -67,13 +69,21 @@ def remove_own_index(workspace: Workspace) -> bool:
             f"`{root}` contains `{foreign[0]}`, which gitmem did not write",
             hint=f"move it away, or remove the folder yourself: rm -r {root}",
         )
-    # Without the lock a running writer could create files in a folder that is being removed.
+    # Without the locks a running writer could create files in a folder that is being removed. The innermost index comes
+    # first: `cancel` looks for a run from the outermost on, and finds the locks of this process taken.
+    with ExitStack() as locks:
+        for paths in (workspace.paths.past, workspace.paths.history, workspace.paths):
+            if paths.root.is_dir():
+                _take_lock(workspace, paths, locks)
+        return remove_index(workspace)
+
+
+def _take_lock(workspace: Workspace, paths: IndexPaths, locks: ExitStack) -> None:
+    """Take the lock of an index; a run that writes it is stopped. Raises Busy."""
     try:
-        with writer_lock(workspace.paths.lock, wait=False):
-            return remove_index(workspace)
+        locks.enter_context(writer_lock(paths.lock, wait=False))
     except Busy:
-        if read_run(workspace.paths) is None:
+        if read_run(paths) is None:
             raise
         cancel(workspace)  # the index that this run writes is about to be removed
-    with writer_lock(workspace.paths.lock, wait=True):
-        return remove_index(workspace)
+        locks.enter_context(writer_lock(paths.lock, wait=True))

@@ -1,14 +1,19 @@
 """`gitmem verify`: check every checksum of the index, and compare the index with git."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gitmem.errors import DamagedFile
 from gitmem.freshness.commit_index import find_history
 from gitmem.freshness.commit_run import repair_commits
+from gitmem.freshness.past_index import find_past
+from gitmem.freshness.past_run import repair_past
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import remove_file
 from gitmem.indexing.integrity import Fault, Findings, check_index, check_segments
+from gitmem.indexing.lifetimes import find_past_view
 from gitmem.locks import writer_lock
+from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, require_index
 
@@ -50,21 +55,38 @@ def _check(workspace: Workspace) -> Findings:
         except DamagedFile as problem:
             return Findings(faults=[Fault(problem.message, ("manifest",))])
         findings = check_index(workspace.location, workspace.paths, manifest)
-        findings.faults.extend(_check_history(workspace))
+        findings.faults.extend(_check_index(workspace, workspace.paths.history, find_history))
+        findings.faults.extend(_check_index(workspace, workspace.paths.past, find_past))
+        findings.faults.extend(_check_lives(workspace))
         if not findings.problems or not _replaced(workspace, manifest):
             break
     return findings
 
 
-def _check_history(workspace: Workspace) -> list[Fault]:
-    """Check the index of commit messages, if there is one."""
-    name = workspace.paths.history.root.name
+def _check_index(workspace: Workspace, paths: IndexPaths, find: Callable[[Workspace], Manifest | None]) -> list[Fault]:
+    """Check the index of commit messages or of the past, if there is one."""
+    name = paths.root.relative_to(workspace.paths.root).as_posix()
     try:
-        manifest = find_history(workspace)
+        manifest = find(workspace)
     except DamagedFile as problem:
         return [Fault(problem.message, (f"{name}/manifest",))]
-    faults = check_segments(workspace.paths.history, manifest) if manifest is not None else []
+    faults = check_segments(paths, manifest) if manifest is not None else []
     return [fault._replace(files=tuple(f"{name}/{file}" for file in fault.files)) for fault in faults]
+
+
+def _check_lives(workspace: Workspace) -> list[Fault]:
+    """Check the lives of the chunks of the past, if there are any."""
+    file = workspace.paths.past.lifetimes
+    if not file.exists():
+        return []
+    try:
+        view = find_past_view(file)
+        if view is None:
+            raise DamagedFile(f"`{file}` cannot be read")
+        view.check()
+    except DamagedFile as problem:
+        return [Fault(problem.message, (file.relative_to(workspace.paths.root).as_posix(),))]
+    return []
 
 
 def _replaced(workspace: Workspace, manifest: Manifest) -> bool:
@@ -80,3 +102,4 @@ def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
             remove_file(workspace.paths.root / name)
     refresh(workspace, workspace.location.head_tree, check=True)
     repair_commits(workspace)
+    repair_past(workspace)

@@ -25,9 +25,9 @@ class Blame(NamedTuple):
 
 def describe_blame(blame: Blame) -> list[str]:
     """Return the lines that show a blame."""
-    lines = [f"introduced {_describe(blame.introduced)}"] if blame.introduced is not None else []
+    lines = [f"introduced {describe_commit(blame.introduced)}"] if blame.introduced is not None else []
     if blame.changed is not None and blame.changed != blame.introduced:
-        lines.append(f"last changed {_describe(blame.changed)}")
+        lines.append(f"last changed {describe_commit(blame.changed)}")
     return [*lines, "has changes that are not committed"] if blame.is_changed else lines
 
 
@@ -35,15 +35,17 @@ def blame_json(blame: Blame | None) -> dict[str, Any] | None:
     """Return a blame as JSON values."""
     if blame is None:
         return None
-    first, last = map(_details_json, (blame.introduced, blame.changed))
+    first, last = map(commit_json, (blame.introduced, blame.changed))
     return {"introduced": first, "changed": last, "uncommitted": blame.is_changed}
 
 
-def _describe(commit: "CommitDetails") -> str:
+def describe_commit(commit: "CommitDetails") -> str:
+    """Return a commit as one line: short id, day, subject and author."""
     return f"{commit.commit[:_SHORT]} {commit.date[:_DAY]} {visible(commit.subject)} ({visible(commit.author)})"
 
 
-def _details_json(commit: "CommitDetails | None") -> dict[str, str] | None:
+def commit_json(commit: "CommitDetails | None") -> dict[str, str] | None:
+    """Return a commit as JSON values; None for an unknown one."""
     if commit is None:
         return None
     author = f"{commit.author} <{commit.address}>"

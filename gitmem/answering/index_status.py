@@ -113,14 +113,17 @@ def read_status(workspace: Workspace) -> Status:
 
 def _recognise_run(status: Status, workspace: Workspace) -> None:
     """Note a process that writes the index now."""
-    paths = workspace.paths
-    if not is_locked(paths.lock):
+    indexes = (workspace.paths, workspace.paths.history, workspace.paths.past)
+    paths = next((paths for paths in indexes if is_locked(paths.lock)), None)
+    if paths is None:
         return
     status.writing = True
     run = read_run(paths)
     status.run = run.resume if run else ""
     status.progress = read_progress(paths, run) if run else None
-    status.state = CANCELLING if run and is_stopping(paths, run) else UPDATING
+    # The state is that of the tree: while the past is indexed, it may be up to date.
+    if paths is workspace.paths:
+        status.state = CANCELLING if run and is_stopping(paths, run) else UPDATING
 
 
 def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:

@@ -47,7 +47,8 @@ def chunk_blob(
     parsed = chunks is not None
     if chunks is None:
         chunks = window_chunks(data, lines, bounds)
-    chunks = merge_small(chunks, len(data), bounds.max_bytes)
+    if not bounds.past_run:
+        chunks = merge_small(chunks, len(data), bounds.max_bytes)
     return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason, *found)
 
 

@@ -38,6 +38,9 @@ class ChunkBounds:
     max_chunks: int = 4000
     """With more chunks than this the first half is kept, and larger windows cover the rest of the blob."""
 
+    past_run: str = ""
+    """Name of a run over the past, which keeps only definitions, each once (`indexing.past_rows`); "" for a tree."""
+
     def __post_init__(self) -> None:
         if not self.max_bytes >= 64 or not 0 <= self.min_bytes <= self.max_bytes:
             raise ValueError(f"chunk sizes out of range: {self.min_bytes}..{self.max_bytes}")

@@ -1,11 +1,12 @@
-"""Options that filter records."""
+"""Options that filter records and the code of the past."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
 from gitmem.cli.completer import complete
+from gitmem.errors import UsageError
 from gitmem.records.filters import RecordFilters, parse_filters
 
 _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]] = {
@@ -69,3 +70,51 @@ def filter_options(
 def take_filters(options: dict[str, Any]) -> RecordFilters:
     """Remove the filters from a command's options and return them, checked. Raises UsageError."""
     return parse_filters(**{name: options.pop(name) for name in ("type_", *_OPTIONS) if name in options})
+
+
+class PastOptions(NamedTuple):
+    """Options of a search of the past: whether there is one, and the commits that introduced or removed the code."""
+
+    history: bool
+    introduced: str
+    removed: str
+    newest: bool
+
+
+_PAST_OPTIONS: Final = (
+    click.option(
+        "--history", is_flag=True, help="Search the code of the past too: removed definitions, and former versions."
+    ),
+    click.option(
+        "--introduced",
+        metavar="A..B|COMMIT",
+        shell_complete=complete("ranges"),
+        default="",
+        help="With --history: only definitions that these commits introduced.",
+    ),
+    click.option(
+        "--removed",
+        metavar="A..B|COMMIT",
+        shell_complete=complete("ranges"),
+        default="",
+        help="With --history: only definitions that these commits removed.",
+    ),
+    click.option("--newest", is_flag=True, help="With --history: sort the results by their end, the latest first."),
+)
+
+
+def past_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of a search of the past."""
+    for option in reversed(_PAST_OPTIONS):
+        function = option(function)
+    return function
+
+
+def take_past_options(options: dict[str, Any]) -> PastOptions:
+    """Remove the options of a search of the past from a command's options and return them. Raises UsageError."""
+    past = PastOptions(**{name: options.pop(name) for name in PastOptions._fields})
+    if not past.history:
+        for name in ("introduced", "removed", "newest"):
+            if getattr(past, name):
+                raise UsageError(f"`--{name}` applies to `--history`", hint="add `--history`")
+    return past

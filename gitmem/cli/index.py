@@ -10,7 +10,7 @@ import click
 from gitmem.actions.patterns_of_run import apply_patterns, check_patterns, keep_patterns
 from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
-from gitmem.cli.index_run import IndexOptions, run_index
+from gitmem.cli.index_run import IndexOptions, parse_since, run_index
 from gitmem.cli.revision_option import revision_options
 from gitmem.cli.run_preview import print_preview
 from gitmem.errors import ExitCode, OutsideRepository, UsageError
@@ -48,14 +48,16 @@ from gitmem.workspace import Workspace
 @click.option("--dry-run", is_flag=True, help="Report what would be indexed, and write nothing.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")
-@click.option("--history", is_flag=True, help="Index the messages of the commits as well.")
+@click.option("--history", is_flag=True, help="Index the past as well: commit messages, and the code of all commits.")
+@click.option("--since", metavar="DATE", default="", help="With --history: the earliest commits; kept for later runs.")
+@click.option("--background", is_flag=True, help="With --history: index the past in the background.")
 @click.option("-v", "--verbose", is_flag=True, help="List skipped files, files in Latin-1 and unknown extensions.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(
     ctx: click.Context, /, *, path: str, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
     exclude: tuple[str, ...], name: str, recurse: bool | None, shallow: bool | None, fresh: bool, dry_run: bool,
-    no_wait: bool, graph: bool, history: bool, verbose: bool, as_json: bool,
+    no_wait: bool, graph: bool, history: bool, since: str, background: bool, verbose: bool, as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
 
@@ -65,7 +67,9 @@ def command(
     HEAD and the staged files are indexed; only blobs that are not indexed yet are read and embedded. A query finds and
     indexes all other changed files. `--include` and `--exclude` are kept in the repository's git configuration, so that
     queries and hooks follow them. With `--history` the messages of the commits up to HEAD are indexed too, for
-    `gitmem query --kind commits`. From then on the hooks keep them up to date.
+    `gitmem query --kind commits`, and the definitions in all versions of the files, for `gitmem query --history`. From
+    then on the hooks keep them up to date. The size and the cost are printed before the code is read; a stopped run
+    goes on where it was.
 
     A URL (https or ssh) is cloned into the user's data folder and indexed at its newest commit, or at the branch, tag
     or commit of `--rev`. The same command fetches again. Its host must be in gitmem.allowedHosts. `GITMEM_GIT_TOKEN` or
@@ -77,7 +81,8 @@ def command(
       gitmem index --uncommitted    # all changed and untracked files as well
       gitmem index --rev v2.1       # another revision as well
       gitmem index --full           # embed everything again
-      gitmem index --history        # commit messages as well
+      gitmem index --history        # commit messages and former code as well
+      gitmem index --history --since 2020-01-01 --background
       gitmem index --dry-run -v     # which files would be indexed, and which not
       gitmem index --exclude "*.generated.ts"
       gitmem index ~/notes          # a folder outside of any repository
@@ -107,6 +112,8 @@ def command(
         not no_wait,
         graph=graph,
         history=history,
+        since=parse_since(since) if history else None,
+        background=background,
         verbose=verbose,
         as_json=as_json,
         quiet=is_quiet(ctx),
@@ -137,6 +144,9 @@ def _check_options(given: Mapping[str, object]) -> None:
     for one, other, hint in _EXCLUSIVE:
         if given[one] and given[other]:
             raise UsageError(f"`{_long_name(one)}` and `{_long_name(other)}` exclude each other", hint=hint)
+    for option in ("since", "background"):
+        if given[option] and not given["history"]:
+            raise UsageError(f"`--{option}` applies to `--history`", hint="add `--history`")
     if given["name"]:
         check_name(str(given["name"]))
 

@@ -22,7 +22,7 @@ from gitmem.cli.answer_output import (
 from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
 from gitmem.cli.error_output import say
-from gitmem.cli.filter_options import filter_options, take_filters
+from gitmem.cli.filter_options import filter_options, past_options, take_filters, take_past_options
 from gitmem.cli.revision_option import revision_options
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
@@ -149,6 +149,7 @@ class QueryCommand(click.Command):
 @neighbors_option
 @click.option("--explain", is_flag=True, help="Explain the score of each result.")
 @click.option("--blame", is_flag=True, help="Show the commits that introduced and last changed each result.")
+@past_options
 @click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
 @click.pass_context
 def command(
@@ -168,8 +169,10 @@ def command(
     times matches any of its values. With `--repo` or `--all` the repositories are searched as one; results of the
     repository of the current folder come first unless others are much better. The score of a result is the likelihood
     that it is relevant, whatever the filters. `--author`, `--since` and `--until` restrict code by the commit that last
-    changed the result. The exit code is 0 with results and 1 without: a query that makes no sense in the repository has
-    none.
+    changed the result. `--history` searches the definitions that `gitmem index --history` found in all commits up to
+    HEAD; each is listed once, with the commits that introduced and removed it. Then these filters apply to the commit
+    that wrote the version. The exit code is 0 with results and 1 without: a query that makes no sense in the repository
+    has none.
 
     \b
     Examples:
@@ -181,13 +184,14 @@ def command(
       gitmem query -n 1 --explain "error handling"
       gitmem query --min-score 0.5 "error handling"
       gitmem query --blame --since 2026-01-01 --author ada "error handling"
+      gitmem query --history --removed v1.0..v2.0 "json encoder"
       gitmem query --repo flask --repo click "parse options"
       gitmem query --all --folder src "retry with backoff"
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
       gitmem query - < issue.md
     """
-    record_filters = take_filters(shown)
+    record_filters, past = take_filters(shown), take_past_options(shown)
     form = Format.load(ctx, limit, shown)
     names = ALL_NAMES if everything else repositories
     workspace = open_here_if_any(ctx) if names and not recurse else open_here(ctx)
@@ -210,6 +214,11 @@ def command(
     )  # fmt: skip
     if len(words) > 1 and not paths and not form.quiet:
         _hint_at_paths(ctx, words)
+    if past.history:
+        from gitmem.cli.past_query import check_options, query_past  # most queries search one tree
+
+        check_options(ctx)
+        return query_past(open_here(ctx), query, past, form)
     if names:
         from gitmem.cli.federated_output import query_repositories  # most queries search one
 

@@ -10,6 +10,11 @@ from gitmem.freshness.index_report import IndexReport
 
 if TYPE_CHECKING:
     from gitmem.freshness.commit_run import CommitReport
+    from gitmem.freshness.past_run import PastPlan, PastReport
+
+_BYTES_PER_VERSION = 550
+_BYTES_PER_SECOND = 2_200_000
+"""Size and speed of an index of former code as measured: some 550 bytes for each version of a file."""
 
 _LANGUAGES_SHOWN = 8
 _PROBLEMS_SHOWN = 10
@@ -91,6 +96,24 @@ def print_commits(report: "CommitReport") -> None:
     if report.rebuilt:
         print_line(f"  rebuilt: {visible(report.rebuilt)}")
     _print_warnings(report.problems, "commits")
+
+
+def announce_past(plan: "PastPlan") -> None:
+    """Print the cost of indexing the code of the past."""
+    cost = (
+        f"about {size(plan.versions * _BYTES_PER_VERSION)} and {duration(plan.bytes / _BYTES_PER_SECOND)} of one core"
+    )
+    print_line(f"  {count(plan.versions, 'version')} of files in {count(plan.commits, 'commit')} to index: {cost}")
+
+
+def print_past(report: "PastReport") -> None:
+    """Print the result of indexing the code of the past in one line, and on standard error the versions that failed."""
+    new = f"{report.indexed:,} new, " if report.indexed else "up to date, "
+    parts = f"{count(report.versions, 'version')} of files in {count(report.commits, 'commit')}"
+    print_line(f"  {parts}  {new}{count(report.chunks, 'definition')}, {size(report.index_bytes)}")
+    if report.rebuilt:
+        print_line(f"  rebuilt: {visible(report.rebuilt)}")
+    _print_warnings(report.problems, "versions")
 
 
 def print_notes(report: IndexReport) -> None:

@@ -7,6 +7,7 @@ whether its uncommitted files are to be indexed too. `freshness/catch_up.py` pro
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -59,16 +60,36 @@ def start_background_refresh(workspace: Workspace) -> bool:
     """
     if not os.access(workspace.paths.state, os.W_OK):
         return False
-    null = subprocess.DEVNULL
     try:
         mark_dirty(workspace, files=True)
-        subprocess.run(
-            ["/bin/sh", "-c", _DETACH, "sh", sys.executable, "-P", "-m", "gitmem", "hook", "refresh"],
-            cwd=_folder(workspace), stdin=null, stdout=null, stderr=null, start_new_session=True, check=False,
-        )  # fmt: skip
+        _start(workspace, ["hook", "refresh"])
     except (StorageFailed, OSError):
         return False
     return True
+
+
+def start_history_run(workspace: Workspace, since: int | None) -> bool:
+    """Start a detached process that indexes the past, from a time on (seconds since 1970) if one is given.
+
+    Return False if the index is read-only or the process does not start.
+    """
+    if not os.access(workspace.paths.root, os.W_OK):
+        return False
+    earliest = [] if since is None else ["--since", datetime.fromtimestamp(since, UTC).isoformat()]
+    try:
+        _start(workspace, ["-q", "index", "--history", *earliest])
+    except OSError:
+        return False
+    return True
+
+
+def _start(workspace: Workspace, arguments: list[str]) -> None:
+    """Start a detached process of gitmem. Raises OSError."""
+    null = subprocess.DEVNULL
+    subprocess.run(
+        ["/bin/sh", "-c", _DETACH, "sh", sys.executable, "-P", "-m", "gitmem", *arguments],
+        cwd=_folder(workspace), stdin=null, stdout=null, stderr=null, start_new_session=True, check=False,
+    )  # fmt: skip
 
 
 def _folder(workspace: Workspace) -> Path:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
 from gitmem.freshness.background import find_dirty_tree, mark_dirty
 from gitmem.freshness.commit_index import find_history
+from gitmem.freshness.past_index import find_past, past_fingerprint
 from gitmem.freshness.run_log import DEFERRED, DONE, FAILED, add_entry
 from gitmem.fsio import remove_file, rename_file
 from gitmem.git.locate import describe_head
@@ -177,7 +178,7 @@ def _refresh(folder: Path, job: _Job, *, uncommitted: bool) -> str:
         raise NoIndex(f"{workspace.paths.root} no longer exists")
     report = refresh(workspace, workspace.location.head_tree, staged=True, uncommitted=uncommitted, event=job.event)
     name = describe_head(workspace.location)
-    commits = _refresh_commits(workspace)
+    commits = "; ".join(filter(None, (_refresh_commits(workspace), _refresh_past(workspace))))
     if report.up_to_date:
         return f"{name}: {commits or 'nothing to do'}"
     start_if_behind(workspace)
@@ -199,6 +200,18 @@ def _refresh_commits(workspace: Workspace) -> str:
 
     report = index_commits(workspace)
     return f"{report.indexed} commit messages" if report.indexed else ""
+
+
+def _refresh_past(workspace: Workspace) -> str:
+    """Index the code of new commits, if the past is indexed; return the number of versions in words, "" for none."""
+    manifest = find_past(workspace)
+    # A stopped run, or one that begins again after an update, takes long; the user starts it.
+    if manifest is None or not manifest.complete or manifest.fingerprint != past_fingerprint(workspace.settings):
+        return ""
+    from gitmem.freshness.past_run import index_past  # few repositories index the past
+
+    report = index_past(workspace)
+    return f"{report.indexed} former versions" if report.indexed else ""
 
 
 def _describe(problem: Exception) -> str:

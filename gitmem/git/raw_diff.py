@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _SUBMODULE: Final = b"160000"
+_COMBINED: Final = b"::"
+_OLD_AND_NEW: Final = 2
+"""Number of blobs of a change, except in the combined format."""
 
 
 class RawChange(NamedTuple):
@@ -30,7 +33,8 @@ class RawCommit(NamedTuple):
 def parse_raw_commits(output: bytes, count: int = 3) -> Iterator[RawCommit]:
     """Parse the output of a format with so many fields; without any, all changes belong to one commit.
 
-    With `-m`, a merge appears once for each parent.
+    With `-m`, a merge appears once for each parent. In the combined format, it appears once, with a change for each
+    parent.
     """
     # Fields end with NUL: those of the format, then two for each path, or three if it was renamed. The first of them
     # begins with a colon, as the subject of a commit may, so the fields of the format are counted.
@@ -43,12 +47,16 @@ def parse_raw_commits(output: bytes, count: int = 3) -> Iterator[RawCommit]:
             continue
         texts = tuple(field.strip(b"\n").decode("utf-8", "replace") for field in fields[at : at + count])
         at += count
+        # The combined format has a NUL instead of the line feed before the changes.
+        if count and any(field.startswith(_COMBINED) for field in fields[at + 1 : at + 2]) and not fields[at]:
+            at += 1
         changes = []
         while at < len(fields) and fields[at].lstrip(b"\n").startswith(b":"):
-            old_mode, mode, before, after, status = fields[at].lstrip(b"\n:").split(b" ")
-            renamed = status[:1] in b"RC"
+            *values, status = fields[at].lstrip(b"\n:").split(b" ")
+            # A merge in the combined format has a mode and a blob for each parent, and never a former path.
+            modes, ids = values[: len(values) // 2], [value.decode("ascii") for value in values[len(values) // 2 :]]
+            renamed = status[:1] in b"RC" and len(ids) == _OLD_AND_NEW
             old_path, path = fields[at + 1], fields[at + 2 if renamed else at + 1]
-            ids = before.decode("ascii"), after.decode("ascii")
-            changes.append(RawChange(path, *ids, status, old_path, _SUBMODULE in (old_mode, mode)))
+            changes += [RawChange(path, old, ids[-1], status, old_path, _SUBMODULE in modes) for old in ids[:-1]]
             at += 3 if renamed else 2
         yield RawCommit(texts, changes)

@@ -17,7 +17,7 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
-from gitmem.git.tree_listing import list_tree
+from gitmem.git.tree_listing import TreeListing, list_tree
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry
 from gitmem.store.view_file import INDEXED, REASONS, ViewColumns, ViewEntry
 from gitmem.types import NOTEBOOK_LANGUAGE
@@ -29,16 +29,21 @@ RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE, TEAM_NAME))
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
 
-def classify_tree(location: RepositoryLocation, tree: str) -> ViewColumns:
-    """Classify every path of a tree. Raises: GitFailed."""
-    listing = list_tree(location, tree)
+def load_classifier(location: RepositoryLocation, listing: TreeListing) -> "Classifier":
+    """Return the classifier by the rules of a tree. Raises: GitFailed."""
     names = tuple(RULE_FILES)
     rules = [
         TreeEntry(path, int(listing.modes[place]), listing.oids[place].tobytes().hex())
         for place, path in enumerate(listing.paths)
         if path.endswith(names)
     ]
-    classifier = Classifier.load(location, rules, package_folders(listing.paths))
+    return Classifier.load(location, rules, package_folders(listing.paths))
+
+
+def classify_tree(location: RepositoryLocation, tree: str) -> ViewColumns:
+    """Classify every path of a tree. Raises: GitFailed."""
+    listing = list_tree(location, tree)
+    classifier = load_classifier(location, listing)
     languages: dict[str, int] = {}
     codes, reasons = np.empty(len(listing.paths), np.uint16), np.empty(len(listing.paths), np.uint8)
     for place, (path, mode) in enumerate(zip(listing.paths, listing.modes.tolist(), strict=True)):

@@ -19,6 +19,7 @@ from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers
 from gitmem.indexing.content_hash import chunk_text, content_hash
 from gitmem.indexing.identifier_terms import IdentifierTerms
 from gitmem.indexing.known_vectors import KnownVectors, Vectors
+from gitmem.indexing.past_rows import Definitions
 from gitmem.indexing.skip_reason import skip_reason
 from gitmem.indexing.word_finder import Spans, encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
@@ -76,6 +77,7 @@ class RowBuilder:
         self._encoder = encoder
         self.bounds = bounds
         self.embeds = encoder is not None
+        self._definitions = Definitions() if bounds.past_run else None
         self._forget()
 
     def _forget(self) -> None:
@@ -92,7 +94,9 @@ class RowBuilder:
         """
         if len(self._identifiers) > _MAX_IDENTIFIERS:
             self._forget()
-        chunks = _BatchChunks(self.bounds, self._identifiers)
+        if self._definitions is not None:
+            self._definitions.roll_back()
+        chunks = _BatchChunks(self.bounds, self._identifiers, self._definitions)
         # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
         # and the byte offsets of the chunks still hold for the original blob.
         texts = [_read_text(*blob) for blob in batch]
@@ -113,6 +117,8 @@ class RowBuilder:
         columns["words"] = np.bincount(body.bags, body.counts, size).clip(max=65535).astype("<u4").tobytes()
         columns["scale"] = vectors.scales.tobytes()
         columns["norm"] = vectors.norms.tobytes()
+        if self._definitions is not None:
+            self._definitions.commit()
         return PackedRows(
             chunks.blobs,
             columns,
@@ -171,9 +177,10 @@ def _select_bags(counts: Counts, selected: Numbers, size: int) -> Counts:
 class _BatchChunks:
     """Chunks of a batch under construction, as columns, with the identifiers in them."""
 
-    def __init__(self, bounds: ChunkBounds, identifiers: Identifiers) -> None:
+    def __init__(self, bounds: ChunkBounds, identifiers: Identifiers, definitions: Definitions | None) -> None:
         self._bounds = bounds
         self._identifiers = identifiers
+        self._definitions = definitions
         self.blobs: list[BlobOutcome] = []
         self.columns: dict[str, list[int]] = {
             name: [] for name in ("start", "length", "line", "lines", "kind", "kinds")
@@ -190,13 +197,18 @@ class _BatchChunks:
             self.blobs.append(BlobOutcome(text.language, text.reason, 0))
             return
         chunked = chunk_blob(text.content, text.language, self._bounds, text.cells)
-        if chunked.chunks:
-            self._add_chunks(chunked.chunks, text.content)
+        chunks, names = chunked.chunks, chunked.names
+        encoding = encoding_of(text.content)
+        contents = [content_hash(_symbol(chunk), text.content, chunk.parts, encoding) for chunk in chunks]
+        if self._definitions is not None:
+            new, names = self._definitions.select(chunks, contents)
+            chunks, contents = [chunks[place] for place in new], [contents[place] for place in new]
+        if chunks:
+            self._add_chunks(chunks, contents, text.content)
         outcome = ("parsed" if chunked.parsed else "text") if chunked.chunks else "empty"
-        names = pack_occurrences(chunked.names)
-        self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks), names))
+        self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunks), pack_occurrences(names)))
 
-    def _add_chunks(self, chunks: Sequence[Chunk], content: bytes) -> None:
+    def _add_chunks(self, chunks: Sequence[Chunk], contents: Sequence[bytes], content: bytes) -> None:
         columns = self.columns
         columns["start"] += [chunk.start for chunk in chunks]
         columns["length"] += [chunk.end - chunk.start for chunk in chunks]
@@ -204,16 +216,13 @@ class _BatchChunks:
         columns["lines"] += [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
         columns["kind"] += [_CHUNK_TYPE_CODES[chunk.chunk_type] for chunk in chunks]
         columns["kinds"] += map(_kinds_of, chunks)
-        symbols = [chunk.symbol.encode("utf-8", "replace") for chunk in chunks]
+        symbols = list(map(_symbol, chunks))
         self.symbols += symbols
         self.labels += [
             pack_label(symbol, chunk.start, chunk.start_line, chunk.units)
             for symbol, chunk in zip(symbols, chunks, strict=True)
         ]
-        encoding = encoding_of(content)
-        self.contents += [
-            content_hash(symbol, content, chunk.parts, encoding) for symbol, chunk in zip(symbols, chunks, strict=True)
-        ]
+        self.contents += contents
         self._texts.append(content)
         self._rows.append([chunk.parts for chunk in chunks])
 
@@ -237,6 +246,10 @@ class _BatchChunks:
         """Count the identifiers in the symbol of each row."""
         rows: list[Spans] = [[(0, len(symbol))] for symbol in self.symbols]
         return count_occurrences(*find_words(self.symbols, [[row] for row in rows], self._identifiers))
+
+
+def _symbol(chunk: Chunk) -> bytes:
+    return chunk.symbol.encode("utf-8", "replace")
 
 
 def _kinds_of(chunk: Chunk) -> int:

@@ -100,7 +100,8 @@ class Run:
     """Indexes blobs into new segments of a manifest.
 
     `files` are the paths, by blob id, of blobs that may exist only as files of the working tree. `stage` embeds through
-    a provider that reads text. `kinds` are those of the objects: commits are indexed by the same steps as blobs.
+    a provider that reads text. `kinds` are those of the objects: commits are indexed by the same steps as blobs. `keep`
+    returns the rows to store of those of a batch.
     """
 
     def __init__(
@@ -115,8 +116,10 @@ class Run:
         bounds: ChunkBounds = DEFAULT_BOUNDS,
         stage: EmbeddingStage | None = None,
         kinds: frozenset[bytes] = BLOBS,
+        keep: Callable[[Rows], Rows] = lambda rows: rows,
     ) -> None:
         self._stage = stage
+        self._keep = keep
         self._location = location
         self._paths = paths
         self._files = files or {}
@@ -161,7 +164,7 @@ class Run:
                 Pool(workers, budget=self._budget, known=known, bounds=self._bounds, embeds=embeds) as pool,
             ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
-                intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop)
+                intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop, self._keep)
                 self._take_answers(pool, batches, intake, stop)
         except (KeyboardInterrupt, Cancelled, ProviderFailed):
             if publish is not None:
@@ -208,6 +211,7 @@ class _Intake:
     blobs_total: int
     stage: EmbeddingStage | None
     stop: StopRequest | None
+    keep: Callable[[Rows], Rows]
     blobs: int = 0
 
     def add(self, number: int, answers: Sequence[PackedRows]) -> None:
@@ -232,7 +236,7 @@ class _Intake:
         """Take the answers to one batch."""
         batch = self.batches.sent.pop(number)
         for part, keys in batch.assign_keys(answers):
-            rows, refused = load_rows(part, keys), dict[str, str]()
+            rows, refused = self.keep(load_rows(part, keys)), dict[str, str]()
             if self.stage is not None:
                 rows, refused = self.stage.complete(rows, part.texts, self.watch)
             self.segments.append(rows)

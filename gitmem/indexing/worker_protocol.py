@@ -1,6 +1,7 @@
 """Messages between an index run and its worker processes: a batch of blobs there, their rows back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import BinaryIO, Final, NamedTuple
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, bounds_for
@@ -89,7 +90,7 @@ def write_batch(stream: BinaryIO, request: BatchRequest) -> None:
     """Send a batch."""
     batch, stop, known, bounds, embeds = request
     known_values = (known.folder, [tuple(entry) for entry in known.entries]) if known else None
-    sizes = (bounds.max_bytes, bounds.overlap)
+    sizes = (bounds.max_bytes, bounds.overlap, bounds.past_run)
     blobs = [tuple(blob) for blob in batch]
     write_frame(stream, (tuple(stop) if stop else None, known_values, sizes, embeds, blobs))
 
@@ -99,7 +100,9 @@ def read_batch(stream: BinaryIO) -> BatchRequest:
     stop, known, sizes, embeds, blobs = read_frame(stream)
     segments = KnownSegments(known[0], tuple(SegmentEntry(*entry) for entry in known[1])) if known else None
     batch = [BlobContent(*blob) for blob in blobs]
-    return BatchRequest(batch, StopRequest(*stop) if stop else None, segments, bounds_for(*sizes), embeds)
+    max_bytes, overlap, past_run = sizes
+    bounds = replace(bounds_for(max_bytes, overlap), past_run=past_run)
+    return BatchRequest(batch, StopRequest(*stop) if stop else None, segments, bounds, embeds)
 
 
 def write_stopped(stream: BinaryIO) -> None:

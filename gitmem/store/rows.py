@@ -4,7 +4,7 @@ A row is one chunk; the rows of a blob are adjacent. Nothing is read from or wri
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -68,6 +68,32 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
         np.concatenate([batch.vectors for batch in batches]),
         np.concatenate([batch.contents for batch in batches]),
         {field: _join_postings([batch.postings[field] for batch in batches], bases) for field in FIELDS},
+    )
+
+
+def select_rows(rows: Rows, mask: NDArray[np.bool_], names: list[bytes]) -> Rows:
+    """Return some of the rows, [rows], of all blobs, with other records of names for the blobs."""
+    places = np.cumsum(mask) - 1
+    first = np.concatenate([[0], np.cumsum(mask)])[rows.blobs.first].astype(np.int64)
+    return Rows(
+        replace(rows.blobs, first=first, names=names),
+        {name: column[mask] for name, column in rows.columns.items()},
+        [label for label, is_selected in zip(rows.labels, mask.tolist(), strict=True) if is_selected],
+        rows.vectors[mask],
+        rows.contents[mask],
+        {field: _select_postings(postings, mask, places) for field, postings in rows.postings.items()},
+    )
+
+
+def _select_postings(postings: Postings, mask: NDArray[np.bool_], places: NDArray[np.int64]) -> Postings:
+    """Return the postings of some rows, with only the terms that occur in them."""
+    is_selected = mask[postings.row]
+    used, term = np.unique(postings.term[is_selected], return_inverse=True)
+    return Postings(
+        [postings.terms[number] for number in used.tolist()],
+        term.astype(np.int32),
+        places[postings.row[is_selected]].astype(np.int32),
+        postings.frequency[is_selected],
     )
 
 

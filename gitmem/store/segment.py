@@ -162,6 +162,10 @@ class Segment:
         """Return the object ids of some blobs, [len(blobs), 20 or 32]; only their blocks are read."""
         return self._file["oids"].pick(blobs, self._id_bytes)
 
+    def contents(self) -> NDArray[np.uint8]:
+        """Return the content hashes of all rows, [rows, CONTENT_BYTES]."""
+        return np.frombuffer(self._file["content"].all(), np.uint8).reshape(self.rows, CONTENT_BYTES)
+
     def find_contents(self, hashes: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return a row with each content hash, -1 if there is none; `hashes` is [hashes, CONTENT_BYTES]."""
         rows = np.full(len(hashes), -1, np.int64)
@@ -281,7 +285,7 @@ class Segment:
             {name: self.column(name) for name in COLUMNS},
             [labels[start:end] for start, end in itertools.pairwise(at)],
             np.frombuffer(self._file["vectors"].all(), np.int8).reshape(self.rows, self.dimensions),
-            np.frombuffer(self._file["content"].all(), np.uint8).reshape(self.rows, CONTENT_BYTES),
+            self.contents(),
             {name: postings.load() for name, postings in self._postings.items()},
         )
 

@@ -29,6 +29,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "get": {"ids": ["src/cookies.py"]},
     "when": {"location": "src/cookies.py:7"},
     "changes": {"range": "HEAD~1..HEAD"},
+    "search_history": {"query": "sign the cookie"},
     "status": {},
     "list": {},
     "memory_store": {"content": "Keys rotate weekly."},

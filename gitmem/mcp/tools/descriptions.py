@@ -205,6 +205,24 @@ CHANGES: Final = _tool(
     root=ROOT,
     format=FORMAT,
 )
+SEARCH_HISTORY: Final = _tool(
+    "search_history",
+    "Search the code of the past",
+    "Search definitions in all commits in words: removed code, former versions, and when each was introduced and "
+    "removed. Needs `gitmem index --history`.",
+    ["query"],
+    query={"type": "string", "minLength": 1, "maxLength": 2000},
+    path={**_STRINGS, "description": "globs"},
+    author={**_STRINGS, "description": "of the version: name or address"},
+    since={**_TEXT, "description": "earliest time of the version (ISO 8601)"},
+    until={**_TEXT, "description": "latest time of the version"},
+    introduced={**_TEXT, "description": "`A..B` or a commit that introduced it"},
+    removed={**_TEXT, "description": "`A..B` or a commit that removed it"},
+    order=_choice(["best", "newest"], "best"),
+    limit={**_LIMIT, "default": 10},
+    root=ROOT,
+    format=FORMAT,
+)
 MAP: Final = _tool(
     "map",
     "Outline the code",

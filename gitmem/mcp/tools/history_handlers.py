@@ -1,10 +1,12 @@
-"""Handlers of the tools of toolset `history`: they read commits, and need no index."""
+"""Handlers of the tools of toolset `history`. `when` and `changes` read commits, and need no index."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
 from gitmem.answering.history_json import former_place, history_json, kinds_of
+from gitmem.answering.past_json import describe_past, life_lines, past_json
+from gitmem.answering.past_search import PastAnswer, PastHit, PastQuery, search_past
 from gitmem.answering.range_changes import (
     changes_json,
     changes_lines,
@@ -12,13 +14,15 @@ from gitmem.answering.range_changes import (
     fit_changes,
     read_range_changes,
 )
+from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.display import count, visible
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.search_handlers import GetRepository
-from gitmem.mcp.tools.text_output import Block, render_blocks
+from gitmem.mcp.tools.text_output import Block, render_blocks, render_snippet
 from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.records.filters import parse_filters
 from gitmem.secrets.masking import mask_text, mask_value
 
 _DAY: Final = len("2026-01-31")
@@ -56,7 +60,30 @@ def changes(get_repository: GetRepository, arguments: Arguments, call: ToolCall)
     return render_blocks(blocks, describe_range(found), notes, "ask for fewer tokens")
 
 
-HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {"when": when, "changes": changes}
+def search_history(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+    """Return definitions of the past, each with the interval in which it lived."""
+    workspace = get_repository(arguments["root"]).reopen()
+    records = parse_filters(since=arguments["since"], until=arguments["until"], author=arguments["author"])
+    filters = SearchFilters(include=tuple(arguments["path"]), records=records)
+    query = Query(arguments["query"], arguments["limit"], filters=filters)
+    is_newest_first = arguments["order"] == "newest"
+    answer = search_past(workspace, PastQuery(query, arguments["introduced"], arguments["removed"], is_newest_first))
+    call.check()
+    notes = [*call.notes, *answer.notes]
+    if arguments["format"] == "json":
+        value = mask_value(past_json(answer._replace(notes=notes)))
+        shown, more = fit_values(value["results"])
+        return dump({**value, "results": shown, "omitted": more})
+    blocks = [_past_block(answer, found, rank) for rank, found in enumerate(answer.hits)]
+    notes = notes if blocks else ["no results in the history", *notes]
+    return render_blocks(blocks, describe_past(answer), notes, "ask for fewer results")
+
+
+HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {
+    "when": when,
+    "changes": changes,
+    "search_history": search_history,
+}
 """Handlers by the name of the tool."""
 
 
@@ -79,3 +106,10 @@ def _change_block(dated: DatedChange) -> Block:
     lines = [f"  from {visible(place)}"] if place else []
     lines += [f"  {source.relation} {visible(source.symbol)}" for source in change.sources]
     return Block(f"{change.commit[:_SHORT]} {details.date[:_DAY]} {kinds}: {subject}", lines)
+
+
+def _past_block(answer: PastAnswer, found: PastHit, rank: int) -> Block:
+    hit = found.hit
+    heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
+    lives = [f"  {mask_text(line)}" for line in life_lines(found)]
+    return Block(heading, [*lives, *render_snippet(found.lines, hit, answer.terms, rank)])

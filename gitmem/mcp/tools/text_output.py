@@ -105,9 +105,13 @@ def render_hit(
     if detail == FULL:
         described.insert(0, _describe_score(answer, hit))
         return Block(heading, [*described, *number_and_escape(number_lines(lines, named.start_line))])
+    return Block(heading, [*described, *render_snippet(lines, named, answer.terms, rank)])
+
+
+def render_snippet(lines: Sequence[str], hit: "Hit", terms: Sequence[str], rank: int) -> list[str]:
+    """Return the numbered lines of a chunk that match best; few of them if the rank is not among the first."""
     limit = MAX_LINES if rank < _FIRST_RESULTS else _LATER_LINES
-    snippet = make_snippet(lines, named.start_line, answer.terms, named.symbol, limit)
-    return Block(heading, [*described, *number_and_escape(snippet, _SNIPPET_COLUMNS)])
+    return number_and_escape(make_snippet(lines, hit.start_line, terms, hit.symbol, limit), _SNIPPET_COLUMNS)
 
 
 def _describe_record(fields: Mapping[str, Any]) -> str:

@@ -5,8 +5,11 @@ import json
 import pytest
 from mcp.client.client import Client
 
+from gitmem.freshness.past_run import index_past
 from tests.gitrepo import Repo
+from tests.indexes import index, workspace_of
 from tests.mcp.clients import ask, refused, talk
+from tests.past_histories import make_past
 
 TOOLSETS = "search,history"
 
@@ -84,5 +87,25 @@ def test_changes_lists_what_differs_in_a_range(repo: Repo) -> None:
         value = json.loads(await ask(client, "changes", range="HEAD~3..HEAD", format="json"))
         assert [change["change"] for change in value["changes"]] == ["added", "moved"]
         assert "not a range" in await refused(client, "changes", range="HEAD")
+
+    talk(repo.path, action, TOOLSETS)
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_search_history_finds_removed_code_with_its_commits(repo: Repo) -> None:
+    past = make_past(repo)
+    index(repo)
+    index_past(workspace_of(repo))
+    removal = past.commits["removal"]
+
+    async def action(client: Client) -> None:
+        text = await ask(client, "search_history", query="json encoder isoformat", removed=f"{removal}^..{removal}")
+        assert "src/wire.py:1-5 JsonEncoder" in text
+        assert f"  removed {removal[:9]} 2024-01-02 Leave the encoding to the framework (A Person)" in text
+        assert f"commits up to {removal[:9]}]" in text
+        value = json.loads(await ask(client, "search_history", query="json encoder isoformat", limit=1, format="json"))
+        assert value["results"][0]["removed"]["commit"] == removal
+        assert value["omitted"] == 0
+        assert "nowhere" in await refused(client, "search_history", query="encoder", removed="nowhere")
 
     talk(repo.path, action, TOOLSETS)

@@ -1,0 +1,316 @@
+"""Build the index of the code of the past, and bring it up to date. Imports numpy and the worker pool.
+
+Each version of a file is read once, and only definitions that no earlier version had become rows. Segments are
+published as they fill, so a killed or stopped run continues where it was. The lives of the chunks are written last.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from gitmem.errors import DamagedFile, UsageError
+from gitmem.freshness.cancellation import signals_as_exceptions, stoppable
+from gitmem.freshness.commit_index import PROVIDER_PROBLEM, RESUME
+from gitmem.freshness.index_model import with_model_of
+from gitmem.freshness.past_index import find_past, past_fingerprint
+from gitmem.fsio import make_folder, require_own_folder
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.objects import open_reader
+from gitmem.git.program import run_git
+from gitmem.git.tree_listing import list_tree
+from gitmem.git.version_log import CommitVersions, read_versions
+from gitmem.indexing.classify import load_classifier
+from gitmem.indexing.compact import compact
+from gitmem.indexing.fingerprint import chunk_bounds
+from gitmem.indexing.index_writer import IndexWriter, open_index_writer
+from gitmem.indexing.lifetimes import Bounds, PastView, find_past_view, list_view, version_path, write_lives
+from gitmem.indexing.memory_budget import MemoryBudget
+from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
+from gitmem.indexing.past_rows import NewRows
+from gitmem.indexing.run import Progress, Run, empty_manifest
+from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
+from gitmem.settings import BUNDLED
+from gitmem.store.manifest import Manifest
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view_file import INDEXED, REASONS, ViewEntry
+from gitmem.workspace import Workspace, require_index
+
+_REGULAR: Final = 0o100644
+"""Mode by which a path of the past is classified: links and submodules have no chunks that are kept."""
+
+
+_SLACK: Final = 20
+"""Divisor of the limit: by so many commits it may be exceeded before the whole history is read again."""
+
+
+class PastPlan(NamedTuple):
+    """Extent of a run: commits to read, versions of files that are not indexed yet, and the bytes of these."""
+
+    commits: int
+    versions: int
+    bytes: int
+
+
+@dataclass(slots=True)
+class PastReport:
+    """Result of a run: commits and versions of files in the history that was read, and the index afterwards.
+
+    `indexed` counts the versions that this run read. `rebuilt` is the reason why the index was rebuilt, "" if it was
+    not. `problems` has a line for each version that could not be read.
+    """
+
+    commits: int = 0
+    versions: int = 0
+    indexed: int = 0
+    chunks: int = 0
+    index_bytes: int = 0
+    seconds: float = 0.0
+    rebuilt: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "commits": self.commits,
+            "versions": self.versions,
+            "versions_indexed": self.indexed,
+            "chunks": self.chunks,
+            "index_bytes": self.index_bytes,
+            "seconds": round(self.seconds, 3),
+            "rebuilt": self.rebuilt,
+            "problems": self.problems,
+        }
+
+
+def index_past(
+    workspace: Workspace,
+    *,
+    since: int | None = None,
+    check: bool = False,
+    wait: bool = True,
+    report: Callable[[Progress], None] = lambda _: None,
+    on_wait: Callable[[], None] = lambda: None,
+    on_start: Callable[[PastPlan], None] = lambda _: None,
+) -> PastReport:
+    """Index the code of the past up to HEAD; the index is created if necessary.
+
+    `since` is the earliest time of commits (seconds since 1970), 0 for none; by default that of the last run. `check`
+    verifies every checksum first and drops damaged segments. `on_start` is called with the plan before any version is
+    read.
+
+    Raises: NoIndex, UsageError if a provider embeds, Busy if another process writes and `wait` is False, Cancelled,
+    StorageFailed, UnsafeIndex, NewerFormat, GitFailed.
+    """
+    workspace = _usable(workspace)
+    paths = workspace.paths.past
+    for folder in (workspace.paths.history.root, paths.root, *paths.folders):
+        require_own_folder(folder)
+        make_folder(folder)
+    with signals_as_exceptions(), open_index_writer(paths, wait=wait, on_wait=on_wait) as writer:
+        job = _Job(workspace, writer, report, on_start, since)
+        try:
+            return job.run(check=check)
+        except DamagedFile:
+            if check:
+                raise
+        return job.run(check=True)
+
+
+def _usable(workspace: Workspace) -> Workspace:
+    """Return the workspace with the model of its index. Raises: NoIndex, UsageError if a provider embeds."""
+    workspace = with_model_of(workspace, require_index(workspace))
+    if workspace.settings.provider != BUNDLED:
+        raise UsageError(PROVIDER_PROBLEM, hint="code is searched without them")
+    return workspace
+
+
+def plan_past(workspace: Workspace, since: int | None = None) -> PastPlan:
+    """Return the extent of a run, without the lock. Raises as `index_past`."""
+    workspace = _usable(workspace)
+    manifest, old = find_past(workspace), find_past_view(workspace.paths.past.lifetimes)
+    bounds = _bounds(workspace, old, since)
+    if manifest is None or manifest.fingerprint != bounds.fingerprint:
+        manifest = empty_manifest(None, bounds.fingerprint)
+    history = _read_history(workspace, bounds, old)
+    snapshot = Snapshot(workspace.paths.past, manifest)
+    return _plan(workspace, history, find_missing_blobs(list_view(history.entries), snapshot, retry=True))
+
+
+def repair_past(workspace: Workspace) -> None:
+    """Verify every checksum of the index of the past, if there is one, and index damaged parts again."""
+    if workspace.paths.past.root.is_dir() and workspace.settings.provider == BUNDLED:
+        index_past(workspace, check=True)
+
+
+class _Job:
+    """One run. The caller holds the lock."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        writer: IndexWriter,
+        report: Callable[[Progress], None],
+        on_start: Callable[[PastPlan], None],
+        since: int | None,
+    ) -> None:
+        self._workspace = workspace
+        self._paths = workspace.paths.past
+        self._writer = writer
+        self._report = report
+        self._on_start = on_start
+        self._since = since
+
+    def run(self, *, check: bool) -> PastReport:
+        started, result = time.monotonic(), PastReport()
+        for folder in (self._paths.root, self._paths.segments, self._paths.state):
+            sweep_leftovers(folder, grace=LEFTOVER_SECONDS if folder == self._paths.state else 0)
+        manifest, result.rebuilt = self._starting_point(check=check)
+        # Lives that were written before a rebuild or a kill are computed again, even if their bounds are the same.
+        is_whole = manifest == self._writer.manifest and manifest.complete
+        old = find_past_view(self._paths.lifetimes)
+        bounds = _bounds(self._workspace, old, self._since)
+        if old is not None and old.bounds == bounds and is_whole:
+            result.commits, result.versions = len(old.commits), len(old)
+        elif bounds.tip:
+            manifest = self._extend(manifest, bounds, old if is_whole else None, result)
+        result.chunks, result.index_bytes = manifest.rows, manifest.bytes + _size(self._paths.lifetimes)
+        result.seconds = time.monotonic() - started
+        return result
+
+    def _extend(self, manifest: Manifest, bounds: Bounds, old: PastView | None, result: PastReport) -> Manifest:
+        """Index missing versions, and write the lives of all chunks."""
+        location = self._workspace.location
+        history = _read_history(self._workspace, bounds, old)
+        manifest = self._index(manifest, history, result)
+        if manifest != self._writer.manifest or not manifest.complete:
+            self._writer.publish(manifest.as_complete())
+        tree = {oid.tobytes().hex() for oid in list_tree(location, location.head_tree or "").oids}
+        snapshot, base = Snapshot(self._paths, manifest), history.base
+        write_lives(self._paths.lifetimes, bounds, history.entries, history.log, tree, snapshot, base)
+        result.commits, result.versions = history.commits, len(history.entries)
+        return manifest
+
+    def _index(self, manifest: Manifest, history: "_History", result: PastReport) -> Manifest:
+        """Index the versions that are missing, oldest first, so that each chunk belongs to its first version."""
+        paths, settings = self._paths, self._workspace.settings
+        snapshot = Snapshot(paths, manifest)
+        order = {entry.oid.hex(): number for number, entry in enumerate(history.entries)}
+        missing = find_missing_blobs(list_view(history.entries), snapshot, retry=True)
+        result.indexed = len(missing)
+        if not missing:
+            return manifest
+        missing.sort(key=lambda blob: order[blob.oid])
+        self._on_start(_plan(self._workspace, history, missing))
+        bounds = replace(chunk_bounds(settings), past_run=os.urandom(8).hex())
+        run = Run(
+            self._workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs,
+            budget=MemoryBudget(settings.max_memory), bounds=bounds,
+            keep=NewRows(snapshot),
+        )  # fmt: skip
+        before = manifest.segments
+        with stoppable(paths, self._report, resume=_resume(self._since), things="version") as (stop, report_or_stop):
+            outcome = run.execute(missing, manifest, publish=self._writer.publish, report=report_or_stop, stop=stop)
+        lost = [*outcome.unreadable, *outcome.failed]
+        result.problems = [f"the version {oid} of a file cannot be read or chunked" for oid in lost]
+        return compact(paths, outcome.manifest, before=before)
+
+    def _starting_point(self, *, check: bool) -> tuple[Manifest, str]:
+        """Return the manifest to extend, and the reason why the index or a part of it is rebuilt, "" without one."""
+        old, fingerprint = self._writer.manifest, past_fingerprint(self._workspace.settings)
+        if old is None:
+            return empty_manifest(None, fingerprint), ""
+        if old.fingerprint != fingerprint:
+            return empty_manifest(old, fingerprint), "the format, the chunker or the model has changed"
+        snapshot = Snapshot(self._paths, old)
+        if check:
+            for segment in snapshot.segments:
+                try:
+                    segment.check_blocks()
+                except DamagedFile as problem:
+                    snapshot.lost.append(problem.message)
+        if not snapshot.lost:
+            return old, ""
+        # A chunk has its row in one version alone, so the other segments cannot make up for a lost one.
+        return empty_manifest(old, fingerprint), "; ".join(snapshot.lost)
+
+
+def _resume(since: int | None) -> str:
+    """Return the command that continues a run: the time is known to later ones only after the first was completed."""
+    return RESUME if since is None else f"{RESUME} --since {datetime.fromtimestamp(since, UTC).isoformat()}"
+
+
+class _History(NamedTuple):
+    """Commits to read, with the entries of all versions in them and in the base, oldest first.
+
+    The base is the history that these commits continue, None if they are all.
+    """
+
+    log: list[CommitVersions]
+    entries: list[ViewEntry]
+    base: PastView | None
+
+    @property
+    def commits(self) -> int:
+        return len(self.log) + (len(self.base.commits) if self.base is not None else 0)
+
+
+def _bounds(workspace: Workspace, old: PastView | None, since: int | None) -> Bounds:
+    """Return the history to read; without `since`, from the same time on as that of a view."""
+    if since is None:
+        since = old.bounds.since if old is not None else 0
+    tip, limit = workspace.location.head_commit or "", workspace.settings.history_budget
+    return Bounds(tip, limit, since, past_fingerprint(workspace.settings))
+
+
+def _read_history(workspace: Workspace, bounds: Bounds, old: PastView | None) -> _History:
+    """Read the commits that are not in a view, or all of them if the history does not go on from it."""
+    location = workspace.location
+    base = old if old is not None and _goes_on(location, old, bounds) else None
+    log = read_versions(location, bounds.tip, bounds.limit, bounds.since, base.bounds.tip if base is not None else "")
+    return _History(log, _list_entries(location, log, base), base)
+
+
+def _goes_on(location: RepositoryLocation, old: PastView, bounds: Bounds) -> bool:
+    """Return whether the history goes on from that of a view, and the commits since then fit into the limit."""
+    if old.bounds._replace(tip=bounds.tip) != bounds:
+        return False
+    args = ["rev-list", "--left-right", "--count", f"{old.bounds.tip}...{bounds.tip}", "--"]
+    counted = run_git(args, git_dir=location.git_dir, check=False)
+    if counted.code:  # git no longer has the old tip
+        return False
+    left, right = map(int, counted.stdout.split())
+    return not left and len(old.commits) + right <= bounds.limit + bounds.limit // _SLACK
+
+
+def _list_entries(
+    location: RepositoryLocation, log: Sequence[CommitVersions], base: PastView | None
+) -> list[ViewEntry]:
+    """Return each version of an indexed file once, in the order of history. The rules are those of HEAD."""
+    classifier = load_classifier(location, list_tree(location, location.head_tree or ""))
+    entries = {entry.oid.hex(): entry for entry in (base.entries() if base is not None else ())}
+    for versions in log:
+        for file in versions.files:
+            # The blob before a commit may be older than all commits that are read.
+            for place, oid in (*((file.old_path, blob) for blob in file.before), (file.path, file.after)):
+                if oid and oid not in entries:
+                    language, reason = classifier.classify(place, _REGULAR)
+                    if reason == REASONS[INDEXED]:
+                        path = version_path(len(entries), place)
+                        entries[oid] = ViewEntry(path, bytes.fromhex(oid), language, INDEXED)
+    return list(entries.values())
+
+
+def _plan(workspace: Workspace, history: _History, missing: Sequence[MissingBlob]) -> PastPlan:
+    """Return the extent of a run. Blobs that are missing in git count nothing."""
+    with open_reader(workspace.location, bulk=False) as reader:
+        sizes = reader.sizes(blob.oid for blob in missing)
+    limit = workspace.settings.max_file_bytes
+    return PastPlan(len(history.log), len(missing), sum(size for size in sizes if size is not None and size <= limit))
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0

@@ -1,0 +1,103 @@
+"""Killed at any change of the disk, the index of the past is whole, and the next run completes it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gitmem import fsio
+from gitmem.errors import GitmemError
+from gitmem.freshness.past_index import find_past
+from gitmem.freshness.past_run import index_past
+from gitmem.indexing.lifetimes import find_past_view
+from gitmem.store.snapshot import Snapshot
+from tests.faults.driver import InPlace
+from tests.faults.dying_disk import DyingDisk, Killed
+from tests.faults.oracle import find_faults, small_steps
+from tests.gitrepo import Repo
+from tests.indexes import index, python_file, workspace_of
+from tests.past_histories import ask, symbols_of
+
+Row = tuple[str, int, int]
+
+
+class DyingInPlace(DyingDisk, InPlace):
+    """Control: a disk that dies, under a writer that writes over what is there."""
+
+
+@pytest.fixture
+def small() -> Iterator[None]:
+    with small_steps(grace=0.0):
+        yield
+
+
+def make_world(folder: Path) -> Repo:
+    """Make a repository whose past was indexed before, with more definitions than a segment holds since then."""
+    repo = Repo.init(folder / "world")
+    repo.commit({"wing.py": python_file("old_wing", "old_roof")}, "Build the old wing")
+    index(repo)
+    index_past(workspace_of(repo))
+    for number in range(5):
+        names = [f"{part}_{number}" for part in ("door", "window", "stairs")]
+        repo.commit({"wing.py": python_file(*names)}, f"Build wing {number}")
+    return repo
+
+
+def lives_of(repo: Repo) -> set[Row]:
+    """Return symbol and life of each row that the lives know."""
+    workspace = workspace_of(repo)
+    manifest, view = find_past(workspace), find_past_view(workspace.paths.past.lifetimes)
+    if manifest is None or view is None:
+        return set()
+    snapshot = Snapshot(workspace.paths.past, manifest)
+    lives = view.lives(snapshot)
+    symbols = snapshot.symbols(np.arange(snapshot.rows))
+    columns = (lives.introduced.tolist(), lives.removed.tolist(), lives.group.tolist())
+    return {row[:3] for row in zip(symbols, *columns, strict=True) if row[3] >= 0}
+
+
+def kill_each(folder: Path, disk: type[DyingDisk], *, step: int) -> tuple[int, list[str]]:
+    """Kill a run at every `step`-th change of the disk, until something is wrong; return the kills, and what it was."""
+    world = make_world(folder)
+    before = lives_of(world)
+    shutil.copytree(world.path, folder / "copy")
+    index_past(workspace_of(Repo(folder / "copy")))
+    expected = lives_of(Repo(folder / "copy"))
+    kills, bad = 0, list[str]()
+    while not bad:
+        repo = Repo(folder / "copy")
+        shutil.rmtree(repo.path)
+        shutil.copytree(world.path, repo.path)
+        workspace = workspace_of(repo)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fsio, "disk", disk(kills * step))
+            try:
+                index_past(workspace)
+            except Killed:
+                kills += 1
+            else:
+                break
+        try:
+            bad += find_faults(workspace.paths.past)
+            bad += [] if lives_of(repo) in (before, expected) else ["other lives than before and after"]
+            bad += [] if "old_wing" in symbols_of(ask(repo, "handle old wing")) else ["no results"]
+            index_past(workspace)
+            bad += [] if lives_of(repo) == expected else ["the next run has other lives"]
+        except GitmemError as problem:
+            bad.append(problem.message)
+    return kills, bad
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.long)])
+def test_a_kill_at_any_change_of_the_disk_costs_no_life(step: int, tmp_path: Path) -> None:
+    kills, bad = kill_each(tmp_path, DyingDisk, step=step)
+    assert kills >= 3
+    assert bad == []
+
+
+@pytest.mark.usefixtures("small")
+def test_a_writer_in_place_would_be_caught(tmp_path: Path) -> None:
+    assert kill_each(tmp_path, DyingInPlace, step=1)[1]

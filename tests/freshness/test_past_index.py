@@ -1,0 +1,174 @@
+"""The index of the past: what is read and kept, and when."""
+
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.gc import collect
+from gitmem.actions.verify import verify
+from gitmem.errors import NoIndex
+from gitmem.freshness.catch_up import catch_up
+from gitmem.freshness.past_index import find_past
+from gitmem.freshness.past_run import index_past, plan_past
+from gitmem.indexing.lifetimes import find_past_view
+from gitmem.store.manifest import write_manifest
+from gitmem.workspace import Workspace
+from tests.gitrepo import MakeRepo, Repo
+from tests.indexes import InlinePool, index, workspace_of
+from tests.past_histories import ENCODER, PARSE, RETRY, ask, make_past, symbols_of
+from tests.sample import damage
+
+pytestmark = pytest.mark.usefixtures("fake_model")
+
+SORT = "def sort_names(names):\n    return sorted(names, key=str.casefold)\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo.init(tmp_path / "repo")
+    make_past(repo)
+    index(repo)
+    return repo
+
+
+def lives_of(workspace: Workspace) -> list[object]:
+    """Return everything that the file of the lives says, apart from the numbers of groups."""
+    view = find_past_view(workspace.paths.past.lifetimes)
+    assert view is not None
+    columns = [view.chunk_column(name).tolist() for name in ("introduced", "removed")]
+    groups = view.chunk_column("group").tolist()
+    first = [groups.index(group) for group in groups]
+    return [view.bounds, view.commits, view.seconds.tolist(), view.marks.tolist(), columns, first]
+
+
+def test_only_new_versions_are_read(repo: Repo, fake_model: type[InlinePool]) -> None:
+    workspace, before = workspace_of(repo), fake_model.digested
+    first = index_past(workspace)
+    assert (first.commits, first.versions, first.indexed, first.problems) == (5, 4, 4, [])
+    assert fake_model.digested == before + 4
+    assert index_past(workspace).indexed == 0
+    repo.commit({"src/sort.py": SORT}, "Sort names")
+    again = index_past(workspace_of(repo))
+    assert (again.commits, again.versions, again.indexed) == (6, 5, 1)
+    assert fake_model.digested == before + 5
+
+
+def test_the_plan_is_what_the_run_then_reads(repo: Repo) -> None:
+    plan = plan_past(workspace_of(repo))
+    assert (plan.commits, plan.versions) == (5, 4)
+    assert plan.bytes > len(ENCODER) + len(PARSE) + len(RETRY)
+    index_past(workspace_of(repo))
+    assert plan_past(workspace_of(repo)).versions == 0
+
+
+def test_commits_added_one_by_one_give_the_lives_of_a_whole_run(repo: Repo) -> None:
+    index_past(workspace_of(repo))
+    for change in ({"src/wire.py": ENCODER}, {"src/head.py": PARSE + SORT}, {"src/wire.py": SORT}):
+        repo.commit(change)
+        index_past(workspace_of(repo))
+    grown = lives_of(workspace_of(repo))
+    workspace_of(repo).paths.past.lifetimes.unlink()
+    index_past(workspace_of(repo))
+    assert lives_of(workspace_of(repo)) == grown
+
+
+def test_a_rewritten_branch_is_read_again(repo: Repo) -> None:
+    index_past(workspace_of(repo))
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    repo.commit({"src/sort.py": SORT}, "Sort names")
+    workspace = workspace_of(repo)
+    assert index_past(workspace).indexed == 1
+    (found,) = ask(repo, "encode dates as json", path="src/wire.py").hits[:1]
+    assert found.is_alive
+
+
+def test_only_as_many_commits_are_read_as_the_budget_allows(repo: Repo) -> None:
+    repo.git("config", "gitmem.historyBudget", "2")
+    report = index_past(workspace_of(repo))
+    assert report.commits == 2
+    assert symbols_of(ask(repo, "json encoder"))  # the removal shows what there was
+    assert "parse_header" not in symbols_of(ask(repo, "parse header"))
+
+
+def test_commits_before_a_time_are_left_out_until_another_one_is_given(repo: Repo) -> None:
+    later = max(int(time) for time in repo.git("log", "--format=%ct").split()) + 1
+    assert index_past(workspace_of(repo), since=later).commits == 0
+    assert index_past(workspace_of(repo)).commits == 0
+    assert index_past(workspace_of(repo), since=0).commits == 5
+
+
+def test_without_an_index_of_files_there_is_none_of_the_past(make_repo: MakeRepo) -> None:
+    empty = make_repo("other")
+    empty.commit({"a.py": "x = 1\n"})
+    with pytest.raises(NoIndex):
+        index_past(workspace_of(empty))
+    assert not (empty.path / ".gitmem").exists()
+
+
+def test_the_hook_keeps_the_past_fresh_and_never_begins_to_index_it(repo: Repo) -> None:
+    catch_up(workspace_of(repo), "post-commit", {})
+    assert find_past(workspace_of(repo)) is None
+    index_past(workspace_of(repo))
+    repo.commit({"src/sort.py": SORT}, "Sort names")
+    catch_up(workspace_of(repo), "post-commit", {})
+    assert symbols_of(ask(repo, "sort names"))[0] == "sort_names"
+    assert "1 former versions" in workspace_of(repo).paths.log.read_text()
+
+
+def test_damaged_lives_are_computed_again(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    expected = lives_of(workspace)
+    damage(workspace.paths.past.lifetimes, at=40)
+    with pytest.raises(NoIndex):
+        ask(repo, "encode dates")
+    index_past(workspace)
+    assert lives_of(workspace) == expected
+
+
+def test_gc_removes_versions_of_deleted_branches_and_no_row_that_others_need(repo: Repo) -> None:
+    repo.git("switch", "-q", "-c", "topic")
+    repo.commit({"src/sort.py": SORT, "src/head.py": PARSE + ENCODER}, "Sort names")
+    index_past(workspace_of(repo))
+    repo.git("switch", "-q", "main")
+    repo.git("branch", "-D", "topic")
+    repo.git("reflog", "expire", "--expire=all", "--all")
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    expected = lives_of(workspace)
+    assert collect(workspace, now=True, dry_run=True).blobs >= 2
+    assert collect(workspace, now=True).blobs >= 2
+    manifest = find_past(workspace)
+    assert manifest is not None
+    assert manifest.blobs == 4
+    assert symbols_of(ask(repo, "encode dates as json"))[0].startswith("JsonEncoder")
+    workspace.paths.past.lifetimes.unlink()
+    index_past(workspace)
+    assert lives_of(workspace)[:3] == expected[:3]
+
+
+@pytest.mark.parametrize("kind", ["segment", "lives", "manifest"])
+def test_damage_is_found_and_repaired(repo: Repo, kind: str) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    expected = lives_of(workspace)
+    assert verify(workspace).sound
+    paths = workspace.paths.past
+    file = {"segment": next(paths.segments.iterdir()), "lives": paths.lifetimes, "manifest": paths.manifest}[kind]
+    damage(file, at=200)
+    name = file.relative_to(workspace.paths.root).as_posix()
+    assert verify(workspace).findings.damaged == [name]
+    assert verify(workspace, repair=True).sound
+    assert lives_of(workspace) == expected
+
+
+def test_the_hook_leaves_a_stopped_run_to_the_user(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    manifest = find_past(workspace)
+    assert manifest is not None
+    write_manifest(workspace.paths.past.manifest, manifest._replace(complete=False))
+    repo.commit({"src/sort.py": SORT}, "Sort names")
+    catch_up(workspace_of(repo), "post-commit", {})
+    assert "former versions" not in workspace.paths.log.read_text()
+    assert index_past(workspace_of(repo)).indexed == 1
