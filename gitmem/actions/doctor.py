@@ -286,6 +286,8 @@ def _server(workspace: Workspace, environment: Mapping[str, str]) -> Check:
         return Check("server", OK, "off: gitmem.useServer is false")
     server = find_server(workspace.location, environment)
     if server is None:
+        if workspace.settings.auto_serve == "true":
+            return Check("server", OK, "none: the next query starts `gitmem serve` (gitmem.autoServe)")
         return Check(
             "server", OK, "none: each query starts from nothing; `gitmem watch` and `gitmem mcp` answer queries"
         )

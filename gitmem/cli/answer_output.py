@@ -23,6 +23,7 @@ from gitmem.cli import console
 from gitmem.cli.context import is_quiet, page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
 from gitmem.cli.hit_output import format_explanation, format_hit, format_legend
+from gitmem.cli.server_start import start_user_server
 from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.display import visible
@@ -134,6 +135,7 @@ def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode
         say(f"{describe_absence(answer)} ({_describe(answer)})")
         if answer.rejected is not None and not form.quiet:
             say("hint: to see them: --min-score 0")
+    start_user_server(workspace.settings)
     return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
 
 

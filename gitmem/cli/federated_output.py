@@ -16,13 +16,14 @@ from gitmem.cli import console
 from gitmem.cli.answer_output import Format, explain_hits, hit_lines, put_end, put_hit
 from gitmem.cli.context import page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
+from gitmem.cli.server_start import start_user_server
 from gitmem.cli.shown_secrets import shows_secrets
 from gitmem.cli.style import Style, choose_style
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.locate import locate
-from gitmem.workspace import Workspace
+from gitmem.workspace import Workspace, read_user_settings
 
 if TYPE_CHECKING:
     from gitmem.answering.federated_answer import FederatedAnswer
@@ -51,6 +52,7 @@ def query_repositories(
         say(f"{describe_absence(answer)} ({_describe(answer)})")
         if answer.rejected is not None and not form.quiet:
             say("hint: to see them: --min-score 0")
+    start_user_server(own.settings if own else read_user_settings(os.environ))
     return ExitCode.OK if answer.order else ExitCode.NO_RESULTS
 
 

@@ -107,12 +107,14 @@ class LazyGroup(CommandGroup):
 @click.option("--log-level", metavar="LEVEL", help="Log events of this level and above: debug, info, error or off.")
 @click.version_option(__version__, "-V", "--version", message="gitmem %(version)s", help="Print the version.")
 @click.pass_context
-def root(ctx: click.Context, /, folder: str, quiet: bool, no_pager: bool, log_level: str | None, **_: object) -> None:
+def root(
+    ctx: click.Context, /, folder: str, quiet: bool, no_pager: bool, no_server: bool, log_level: str | None
+) -> None:
     """Search git repositories by meaning and by symbol, at any revision, offline."""
     if log_level is not None:
         # Like any setting; background processes that this command starts log, too.
         os.environ["GITMEM_LOG"] = log_level
-    ctx.obj = {"folder": absolute(folder), "quiet": quiet, "pager": not no_pager}
+    ctx.obj = {"folder": absolute(folder), "quiet": quiet, "pager": not no_pager, "server": not no_server}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

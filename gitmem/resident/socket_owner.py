@@ -50,7 +50,7 @@ def own_socket(path: Path) -> OwnedSocket | None:
 
     Its folder is created if it is missing. Raises: OSError, also if the folder is not private to this user.
     """
-    _make_private_folder(path.parent)
+    make_private_folder(path.parent)
     lock = os.open(_lock_path(path), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +68,7 @@ def _lock_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.lock")
 
 
-def _make_private_folder(folder: Path) -> None:
+def make_private_folder(folder: Path) -> None:
     """Create a folder that only this user can enter. Raises PermissionError if it is another user's, or a link."""
     with suppress(FileExistsError):
         disk.make_folder(folder, FOLDER_MODE)

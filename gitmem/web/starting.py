@@ -1,24 +1,30 @@
 """Start and stop the server from a command, get a one-time link, and show it in a browser."""
 
+import fcntl
+import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.errors import Busy, GitmemError, UsageError
-from gitmem.fsio import write_atomic
-from gitmem.resident.socket_path import socket_folders
-from gitmem.web.control import LINK, STOP, RunningServer, ask_server, find_server
+from gitmem.fsio import FILE_MODE, write_atomic
+from gitmem.resident.socket_owner import make_private_folder
+from gitmem.resident.socket_path import socket_folders, socket_paths
+from gitmem.web.control import LINK, SOCKET_NAME, STOP, RunningServer, ask_server, find_server
 
 _START_SECONDS: Final = 20.0
 _STOP_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.05
 _MAX_ERROR: Final = 4000
+_CLAIM: Final = "serve.starting"
+"""File in the folder of the sockets that the process locks which a query has started as server."""
 
 _REMOTE: Final = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY")
 """Variables of a session over SSH: a browser would open on the wrong machine."""
@@ -47,7 +53,7 @@ def start_server(folder: Path, environment: Mapping[str, str]) -> bool:
     # Its log is a file without a name: a pipe would break when this process ends.
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gitmem", "-C", str(folder), "serve"],
+            _serve_command(folder),
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -64,6 +70,79 @@ def start_server(folder: Path, environment: Mapping[str, str]) -> bool:
                 raise GitmemError("the server did not start", hint=_last_line(log.read(_MAX_ERROR)) or "gitmem serve")
             time.sleep(_POLL_SECONDS)
     raise Busy("the server does not answer", hint="gitmem serve list")
+
+
+def _serve_command(folder: Path) -> list[str]:
+    return [sys.executable, "-P", "-m", "gitmem", "-C", str(folder), "serve"]
+
+
+def launch_server(environment: Mapping[str, str]) -> bool:
+    """Start a server that outlives this process, and do not wait for it; return whether this process started one.
+
+    Nothing is started if a server listens, or if another process is just starting one. Raises: OSError.
+    """
+    places = [Path(path) for path in socket_paths(environment, SOCKET_NAME)]
+    if any(map(_is_listened_to, places)):
+        return False
+    claim = _claim_start(places)
+    if claim is None:
+        return False
+    try:
+        _detach(_serve_command(Path("/")), environment, claim)
+    finally:
+        os.close(claim)
+    return True
+
+
+def _detach(command: Sequence[str], environment: Mapping[str, str], *kept: int) -> None:
+    """Start a command that outlives this process, with some open files of it, and do not wait for it."""
+    null = subprocess.DEVNULL
+    # The shell exits at once, so the command is adopted by init: this process need not wait for it. The command runs in
+    # the root folder, since any other would keep a file system in use.
+    shell = ["/bin/sh", "-c", '"$@" &', "sh", *command]
+    subprocess.run(
+        shell, env=dict(environment), cwd="/", stdin=null, stdout=null, stderr=null, start_new_session=True,
+        pass_fds=kept, check=False,
+    )  # fmt: skip
+
+
+def _is_listened_to(path: Path) -> bool:
+    """Return whether a process listens on a socket. Nothing is sent, so one that hangs costs no time."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(os.fspath(path))
+        except BlockingIOError:  # its queue is full
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def _claim_start(places: Sequence[Path]) -> int | None:
+    """Return a locked descriptor, None if another process is starting a server. Raises: OSError.
+
+    Between its start and its socket a server takes a few hundred milliseconds, in which other queries end. The started
+    process inherits this lock and keeps it as long as it lives. The system frees it, so no claim can be stale.
+    """
+    # The first folder that this user can have to themselves, as for the socket itself.
+    problem = OSError("no folder for the socket of the server")
+    for place in places:
+        try:
+            make_private_folder(place.parent)
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            claim = os.open(place.with_name(_CLAIM), flags, FILE_MODE)
+        except OSError as error:
+            problem = error
+            continue
+        try:
+            # Not a record lock as that of the sockets: a child inherits only locks of `flock`.
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(claim)
+            return None
+        return claim
+    raise problem
 
 
 def _last_line(log: bytes) -> str:
@@ -109,10 +188,7 @@ def show_in_browser(link: str, environment: Mapping[str, str], platform: str) ->
         return False
     page = folder / "open.html"
     write_atomic(page, [_LEADING_PAGE.format(link=escape(link, quote=True)).encode()], durable=False)
-    null = subprocess.DEVNULL
-    # The shell exits at once, so the browser is adopted by init: this process need not wait for it.
-    shell = ["/bin/sh", "-c", '"$@" &', "sh", *command, page.as_uri()]
-    subprocess.run(shell, stdin=null, stdout=null, stderr=null, start_new_session=True, check=False)
+    _detach([*command, page.as_uri()], os.environ)
     return True
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from gitmem.registry import add_repository
 from gitmem.web.control import ask_server, find_server
-from gitmem.web.starting import show_in_browser
+from gitmem.web.starting import launch_server, show_in_browser
 from tests.gitrepo import Repo
 from tests.web.server_process import run, server_environment, serving, wait_for
 
@@ -116,3 +116,36 @@ def test_over_ssh_and_without_a_browser_nothing_is_opened(tmp_path: Path, remote
     text = wait_for(lambda: opened.exists() and opened.read_text())
     assert "code=x&amp;y" in text
     assert (folder / "open.html").stat().st_mode & 0o077 == 0
+
+
+def test_the_first_query_starts_the_server_if_the_user_enables_it(environment: dict[str, str], indexed: Repo) -> None:
+    add_repository(environment, indexed.path, "sample")
+    own = {**environment, "GITMEM_AUTO_SERVE": "true"}
+    for off in (["query", "cookie"], environment), (["--no-server", "query", "cookie"], own):
+        assert run(off[1], *off[0], folder=indexed.path).returncode == 0
+    assert not list(Path(environment["GITMEM_RUNTIME_DIR"]).iterdir())
+    assert "the next query starts" in run(own, "doctor", folder=indexed.path).stdout
+    first = run(own, "query", "sign the cookie", folder=indexed.path)
+    assert first.stdout.startswith("src/cookies.py")
+    assert first.stderr == ""
+    lines = first.stdout.splitlines()[:-1]  # the last one has the time
+    try:
+        running = wait_for(lambda: find_server(own))
+        wait_for(lambda: "gitmem serve" in run(own, "status", folder=indexed.path).stdout)
+        assert run(own, "query", "sign the cookie", folder=indexed.path).stdout.splitlines()[:-1] == lines
+        assert find_server(own) == running
+    finally:
+        run(own, "serve", "stop")
+    assert find_server(own) is None
+
+
+def test_only_one_of_several_processes_starts_a_server(environment: dict[str, str]) -> None:
+    own = {**environment, "GITMEM_SERVE_IDLE": "1"}
+    assert [launch_server(own) for _ in range(3)] == [True, False, False]
+    # It outlives the one that started it and ends by itself; then nothing keeps the next one from starting.
+    first = wait_for(lambda: find_server(own))
+    assert not launch_server(own)
+    os.kill(first.pid, signal.SIGKILL)
+    wait_for(lambda: launch_server(own))
+    assert wait_for(lambda: find_server(own)).pid != first.pid
+    wait_for(lambda: find_server(own) is None)

@@ -1,0 +1,29 @@
+"""Start the server of the user after the first query, if the user's settings enable it."""
+
+import os
+from contextlib import suppress
+
+import click
+
+from gitmem.cli import console
+from gitmem.settings import Settings
+
+_ON = "true"
+
+
+def start_user_server(settings: Settings) -> None:
+    """Start the server of the user unless one runs; the next queries are answered by it. Never waits, prints nothing.
+
+    Only `gitmem.autoServe` enables it. A query that must not ask a server starts none either.
+    """
+    if settings.auto_serve != _ON or settings.use_server != _ON or console.client_console() is not None:
+        return
+    if not click.get_current_context().obj["server"]:
+        return
+    # First the answer: its reader need not wait until the system has started a process.
+    console.stdout().flush()
+    from gitmem.web.starting import launch_server
+
+    # A server is a convenience: the answer is complete without one, and `gitmem doctor` says whether one runs.
+    with suppress(OSError):
+        launch_server(os.environ)
