@@ -30,6 +30,7 @@ The number is the exit code of the command. The last column is the hint, or the 
 """
 
 from enum import IntEnum
+from typing import Final
 
 
 class ExitCode(IntEnum):
@@ -185,3 +186,42 @@ class WorkersFailed(GitmemError):
 
 class ObserverFailed(GitmemError):
     """Folder that the operating system cannot watch for changes."""
+
+
+OTHER_ERROR: Final = "failed"
+"""Code of an error of another class."""
+
+INTERNAL_ERROR: Final = "internal_error"
+"""Code of an error that is not gitmem's own."""
+
+# The first class that an error is an instance of decides, so special classes come before general ones.
+_CODES: Final[tuple[tuple[type[GitmemError], str], ...]] = (
+    (UnknownRecord, "unknown_record"),
+    (UnknownRevision, "unknown_revision"),
+    (NotARepository, "not_a_repository"),
+    (ConfigError, "invalid_configuration"),
+    (UsageError, "invalid_argument"),
+    (NoIndex, "no_index"),
+    (Busy, "busy"),
+    (Cancelled, "cancelled"),
+    (DamagedFile, "damaged_file"),
+    (NewerFormat, "newer_format"),
+    (UnsafeIndex, "unsafe_index"),
+    (GitFailed, "git_failed"),
+    (StorageFailed, "storage_failed"),
+    (WorkersFailed, "workers_failed"),
+    (ModelDamaged, "model_damaged"),
+)
+ERROR_CODES: Final = (*(code for _, code in _CODES), OTHER_ERROR, INTERNAL_ERROR)
+
+
+def error_code(error: Exception) -> str:
+    """Return the code of an error."""
+    if not isinstance(error, GitmemError):
+        return INTERNAL_ERROR
+    return next((code for kind, code in _CODES if isinstance(error, kind)), OTHER_ERROR)
+
+
+def is_retryable(error: Exception) -> bool:
+    """Return whether the same request may succeed later without any change by its sender."""
+    return isinstance(error, Busy) or (isinstance(error, ProviderFailed) and error.is_passing)

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from gitmem import __version__
 from gitmem.display import visible
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, error_code, is_retryable
 from gitmem.mcp.template_resources import TemplateResources
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
@@ -38,6 +38,7 @@ MAX_THREADS: Final = 16
 _ROOTS_SECONDS: Final = 10.0
 """Longest wait for the open folders of a client."""
 
+_HINT: Final = "hint: "
 _MAX_ERROR_LINES: Final = 4
 _MAX_ERROR_COLUMNS: Final = 500
 _MAX_NAME: Final = 80
@@ -136,14 +137,26 @@ def _read_no_roots(_context: Context) -> None:
 
 
 def _error_result(error: Exception) -> types.CallToolResult:
-    """Return an error as a result, so that the agent reads the message and the hint."""
+    """Return an error as a result: as text, so that the agent reads message and hint, and as values for programs."""
     if isinstance(error, GitmemError):
-        text = error.message + (f"\nhint: {error.hint}" if error.hint else "")
+        text = error.message + (f"\n{_HINT}{error.hint}" if error.hint else "")
     else:
         _log.error("a tool call failed", exc_info=error)
-        text = f"gitmem failed: {type(error).__name__}: {error}\nhint: gitmem doctor"
+        text = f"gitmem failed: {type(error).__name__}: {error}\n{_HINT}gitmem doctor"
     from gitmem.secrets.masking import mask_text  # not before the handshake
 
     # A message may quote a file or a record.
     lines = [visible(line)[:_MAX_ERROR_COLUMNS] for line in mask_text(text).splitlines()[:_MAX_ERROR_LINES]]
-    return types.CallToolResult(content=[types.TextContent(type="text", text="\n".join(lines))], is_error=True)
+    message, *rest = lines or [""]
+    hint = next((line.removeprefix(_HINT) for line in rest if line.startswith(_HINT)), "")
+    values = {
+        "code": error_code(error),
+        "message": message,
+        "details": {"hint": hint} if hint else {},
+        "retryable": is_retryable(error),
+    }
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text="\n".join(lines))],
+        structured_content={"error": values},
+        is_error=True,
+    )

@@ -12,47 +12,21 @@ from typing import Any, Final
 from starlette.responses import JSONResponse
 
 from gitmem.display import visible
-from gitmem.errors import (
-    Busy,
-    Cancelled,
-    ConfigError,
-    DamagedFile,
-    GitFailed,
-    GitmemError,
-    ModelDamaged,
-    NewerFormat,
-    NoIndex,
-    NotARepository,
-    StorageFailed,
-    UnknownRecord,
-    UnknownRevision,
-    UnsafeIndex,
-    UsageError,
-    WorkersFailed,
-)
+from gitmem.errors import ERROR_CODES, INTERNAL_ERROR, GitmemError, error_code
 from gitmem.secrets.masking import mask_text
 
-# The first class that an error is an instance of decides, so special classes come before general ones.
-_CODES: Final[tuple[tuple[type[GitmemError], int, str], ...]] = (
-    (UnknownRecord, 404, "unknown_record"),
-    (UnknownRevision, 404, "unknown_revision"),
-    (NotARepository, 409, "not_a_repository"),
-    (ConfigError, 409, "invalid_configuration"),
-    (UsageError, 400, "invalid_argument"),
-    (NoIndex, 409, "no_index"),
-    (Busy, 409, "busy"),
-    (Cancelled, 409, "cancelled"),
-    (DamagedFile, 500, "damaged_file"),
-    (NewerFormat, 409, "newer_format"),
-    (UnsafeIndex, 409, "unsafe_index"),
-    (GitFailed, 500, "git_failed"),
-    (StorageFailed, 500, "storage_failed"),
-    (WorkersFailed, 500, "workers_failed"),
-    (ModelDamaged, 500, "model_damaged"),
-)
+_STATUSES: Final = {
+    "unknown_record": 404,
+    "unknown_revision": 404,
+    "invalid_argument": 400,
+    **dict.fromkeys(("not_a_repository", "invalid_configuration", "no_index", "busy", "cancelled"), 409),
+    **dict.fromkeys(("newer_format", "unsafe_index"), 409),
+}
+"""Status of a code; 500 for all others."""
+
 CODES: Final = (
-    *(code for _, _, code in _CODES),
-    *("failed", "internal_error", "invalid_host", "invalid_origin", "invalid_token"),
+    *ERROR_CODES,
+    *("invalid_host", "invalid_origin", "invalid_token"),
     *("not_found", "method_not_allowed", "too_large", "unknown_repository"),
 )
 """All values of `code`."""
@@ -84,13 +58,11 @@ def describe_error(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, GitmemError):
-        status, code = next(
-            ((status, code) for kind, status, code in _CODES if isinstance(error, kind)), (500, "failed")
-        )
-        return Problem(status, code, _clean(error.message), hint=_clean(error.hint))
+        code = error_code(error)
+        return Problem(_STATUSES.get(code, 500), code, _clean(error.message), hint=_clean(error.hint))
     reference = secrets.token_hex(4)
     _log.error("request %s failed", reference, exc_info=error)
-    return Problem(500, "internal_error", "the request failed", hint="gitmem doctor", details={"log": reference})
+    return Problem(500, INTERNAL_ERROR, "the request failed", hint="gitmem doctor", details={"log": reference})
 
 
 def problem_response(problem: Problem) -> JSONResponse:

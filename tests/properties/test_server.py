@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcp import MCPError
 from mcp.client.client import Client
 
 from gitmem.mcp.tools.arguments import check_arguments
@@ -108,6 +110,52 @@ def test_arguments_outside_the_schema_are_refused_and_change_nothing(own: Repo, 
 
     talk(own.path, action, ALL)
     assert state_of(own) == before
+
+
+FAILING: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
+    ("search", {"query": "x", "rev": "unknown"}, "unknown_revision"),
+    ("search", {"query": "x", "language": ["klingon"]}, "invalid_argument"),
+    ("search", {"query": "x", "limit": 50_000}, "invalid_argument"),
+    ("get", {"ids": ["mem_000000000000"]}, "unknown_record"),
+    ("get", {"ids": ["src/missing.py"]}, "invalid_argument"),
+    ("changes", {"range": "v1..unknown"}, "unknown_revision"),
+    ("delete", {"ids": ["mem_000000000000"]}, "unknown_record"),
+    ("report_create", {"variables": {}, "session_ids": ["search_00000000"]}, "unknown_record"),
+    ("report_create", {"variables": {}, "template": "unknown"}, "invalid_argument"),
+    ("related", {"location": "src/missing.py:1"}, "invalid_argument"),
+)
+"""Calls that their schemas allow and that fail, with the code of the error."""
+
+failing = st.one_of(
+    bad_calls().map(lambda call: (call.tool, call.arguments, "invalid_argument")),
+    st.sampled_from(FAILING),
+    st.from_regex(r"[a-z_]{1,12}", fullmatch=True).map(lambda name: (f"no_{name}", {}, "")),
+)
+
+
+@many
+@given(call=failing)
+def test_a_failing_call_says_what_failed_and_the_next_one_works(own: Repo, call: tuple[str, Any, str]) -> None:
+    """Property 37: MCP error form."""
+    tool, arguments, code = call
+
+    async def action(client: Client) -> None:
+        if code:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error
+            assert result.structured_content is not None
+            error = result.structured_content["error"]
+            assert (error["code"], error["retryable"]) == (code, False)
+            assert error["message"]
+            assert str(result.content[0].text).startswith(error["message"])  # type: ignore[union-attr]
+        else:
+            with pytest.raises(MCPError) as caught:
+                await client.call_tool(tool, arguments)
+            assert isinstance(caught.value.error.code, int)
+            assert tool in caught.value.error.message
+        assert not (await client.call_tool("status", {})).is_error
+
+    talk(own.path, action, ALL)
 
 
 opened: list[str] = []
