@@ -63,8 +63,8 @@ _NAMING_FILES: Final = ("core.excludesfile", "core.attributesfile")
 """Configuration keys whose values are paths of such files."""
 
 
-def configuration_files(location: RepositoryLocation, environment: Mapping[str, str]) -> list[Path]:
-    """Return the files outside the tree on which ignoring and filtering of files depend.
+def configuration_files(location: RepositoryLocation | None, environment: Mapping[str, str]) -> list[Path]:
+    """Return the files outside the tree on which ignoring and filtering of files depend; without a location the user's.
 
     These are the configuration files with their includes, and the ignore and attributes files. Missing files that git
     would read if they existed are included.
@@ -72,13 +72,22 @@ def configuration_files(location: RepositoryLocation, environment: Mapping[str, 
     home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises without a home)
     shared = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     files = [home / ".gitconfig", *(shared / name for name in ("config", "ignore", "attributes"))]
-    result = run_git(["config", "--null", "--list", "--show-origin"], git_dir=location.git_dir, check=False)
+    # Variables may name other files than the usual ones of the user and the system.
+    files += [Path(environment.get("GIT_CONFIG_SYSTEM") or "/etc/gitconfig")]
+    files += [Path(environment["GIT_CONFIG_GLOBAL"])] if environment.get("GIT_CONFIG_GLOBAL") else []
+    git_dir = location.git_dir if location else None
+    folder = git_dir or Path("/")
+    result = run_git(
+        ["config", "--null", "--list", "--show-origin"], git_dir=git_dir, cwd=None if git_dir else folder, check=False
+    )
     fields = result.stdout.decode("utf-8", "surrogateescape").split("\0")
     for origin, entry in zip(fields[0::2], fields[1::2], strict=False):
         key, _, value = entry.partition("\n")
         names = [origin.removeprefix("file:")] if origin.startswith("file:") else []
         names += [value] if key.lower() in _NAMING_FILES else []
-        files += [location.git_dir / os.path.expanduser(path) for path in names if path]  # noqa: PTH111 (also `~user`)
+        files += [folder / os.path.expanduser(path) for path in names if path]  # noqa: PTH111 (also `~user`)
+    if location is None:
+        return list(dict.fromkeys(files))
     own = [location.common_dir / "config", location.git_dir / "config.worktree"]
     own += [location.common_dir / "info" / name for name in ("exclude", "attributes")]
     return list(dict.fromkeys([*own, *files]))

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gitmem.resident.user_settings import UserSettings
+
 # Numpy, the index and the model take 150 ms and 60 MB. They are loaded when the first repository is opened.
 if TYPE_CHECKING:
     from gitmem.answering.federated_search import FederatedSearcher, Member
@@ -33,6 +35,7 @@ class OpenRepositories:
         self._lock = threading.Lock()
         """Guards the table and the combination."""
         self._combination: FederatedSearcher | None = None
+        self.user_settings = UserSettings(environment)
 
     @property
     def is_own_open(self) -> bool:

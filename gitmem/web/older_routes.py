@@ -42,7 +42,7 @@ def search(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]
         chosen = choose_repositories(service.environment, [arguments["codebaseName"] or "*"], None, allow_folders=False)
     except UsageError:
         return dict(NO_RESULTS)
-    settings = service.settings()
+    settings = service.settings([one.name for one in chosen])
     answer = answer_open_repositories(service.repositories, chosen, query, WORKING_TREE, settings, call)
     return results_json(mask_federated(answer))
 

@@ -1,7 +1,7 @@
 """What all operations of the server share: the open repositories, the registry, the index runs, the settings."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gitmem.errors import NotARepository
@@ -11,7 +11,7 @@ from gitmem.resident.repositories import OpenRepositories
 from gitmem.settings import Settings
 from gitmem.web.errors import unknown_repository
 from gitmem.web.index_jobs import IndexJobs
-from gitmem.workspace import Workspace, open_workspace, read_user_settings
+from gitmem.workspace import Workspace, open_workspace
 
 
 class Service:
@@ -45,6 +45,12 @@ class Service:
             raise NotARepository(f"the folder of `{name}` does not exist", hint="gitmem repos prune")
         return open_workspace(known.path, self.environment)
 
-    def settings(self) -> Settings:
-        """Return the settings of the user, outside any repository. Raises: ConfigError."""
-        return read_user_settings(self.environment)
+    def settings(self, names: Sequence[str]) -> Settings:
+        """Return the settings whose limits apply to a search: those of one repository, else the user's own.
+
+        Both are read again if a file that decides them has changed. Raises: Problem, NotARepository, ConfigError.
+        """
+        # A repository whose folder is gone is reported by the search itself.
+        if len(names) == 1 and self.known(names[0]).path.is_dir():
+            return self.open(names[0]).current_workspace().settings
+        return self.repositories.user_settings.read()

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from gitmem.web.api.routes import DESCRIPTION, OPERATIONS
-from tests.web.served import BEARER, Served
+from tests.gitrepo import Repo
+from tests.web.served import BEARER, Served, serving
 
 ONE: Final = "/repositories/sample"
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -45,6 +47,12 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "restoreRecord": {},
     "logRecords": {"limit": 3},
     "diffRecords": {},
+    "listSessions": {},
+    "keepSearch": {"query": "sign the cookie", "limit": 3},
+    "listTemplates": {},
+    "createReport": {"variables": {"query": "x", "overall_summary": "y", "sections": []}, "template": "basic"},
+    "listReports": {},
+    "readReport": {"name": "20260131_120000_x.md"},
 }
 """Arguments of a call of each operation that succeeds; the id of a note is added where one is needed."""
 
@@ -99,6 +107,8 @@ def test_every_operation_answers_as_described(writing: Served) -> None:
     note = writing.send("POST", f"{ONE}/notes", 201, content="A note to begin with.")["id"]
     for name in [*(name for name in GOOD if name not in last), *last]:
         given = {**GOOD[name], **({"id": note} if name in NEEDS_ID else {})}
+        if name == "readReport":
+            given["name"] = writing.get(f"{ONE}/reports")["items"][0]["name"]
         answer = call(writing, name, given, "other" if name == "removeRepository" else "sample")
         assert answer.status_code < 300, (name, answer.text)
         validate(name, answer)
@@ -209,6 +219,28 @@ def test_bad_searches_say_why(reading: Served, query: dict[str, str], code: str)
     assert answer.status_code in (400, 404)
     assert answer.json()["error"]["code"] == code
     assert answer.json()["error"]["message"]
+
+
+def test_limits_of_a_search_follow_the_configuration(
+    own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Those of the only repository count, else those of the user. Both are read again after a change.
+    users = tmp_path / "users.gitconfig"
+    users.touch()
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(users))
+    other = Repo.init(tmp_path / "other")
+    with serving(tmp_path, {"sample": own.path, "other": other.path}) as served:
+
+        def status(*repositories: str) -> int:
+            query: dict[str, Any] = {"query": "sign the cookie", "limit": 60, "repository": list(repositories)}
+            return int(served.client.get("/api/v1/search", params=query, headers=BEARER).status_code)
+
+        assert status("sample") == 400
+        own.git("config", "gitmem.searchMaxLimit", "60")
+        assert status("sample") == 200
+        assert status("sample", "other") == 400
+        users.write_text("[gitmem]\n\tsearchMaxLimit = 70\n")
+        assert status("sample", "other") == 200
 
 
 def test_a_note_is_changed_deleted_and_restored(writing: Served) -> None:

@@ -17,7 +17,6 @@ from gitmem.mcp.tools.text_output import Block, render_blocks, render_hit
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.resident.open_federation import answer_open_repositories
 from gitmem.resident.repositories import OpenRepositories
-from gitmem.workspace import read_user_settings
 
 if TYPE_CHECKING:
     from gitmem.resident.open_repository import OpenRepository
@@ -37,7 +36,7 @@ def search_repositories(
     except NotARepository:
         own = None  # a server outside a repository can search the registered ones
     chosen = choose_repositories(repositories.environment, arguments["repositories"], own, allow_folders=False)
-    settings = own.settings if own else read_user_settings(repositories.environment)
+    settings = own.settings if own else repositories.user_settings.read()
     answer = mask_federated(answer_open_repositories(repositories, chosen, query, selection, settings, call))
     if arguments["format"] == "json":
         value = federated_json(answer, [None] * len(answer.order))

@@ -32,7 +32,7 @@ def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> State
     """
     # Text instead of Path: with a hundred open repositories this is done a hundred times for each query.
     git_dir, common_dir = str(workspace.location.git_dir), str(workspace.location.common_dir)
-    head = _file_signature(f"{git_dir}/HEAD")
+    head = file_signature(f"{git_dir}/HEAD")
     files = [
         str(workspace.paths.tuning),
         f"{git_dir}/index",
@@ -44,7 +44,7 @@ def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> State
         f"{common_dir}/shallow",
         *map(str, configuration),
     ]
-    return (_file_signature(str(workspace.paths.manifest)), head, *map(_file_signature, files))
+    return (file_signature(str(workspace.paths.manifest)), head, *map(file_signature, files))
 
 
 @lru_cache(maxsize=_CACHED_HEADS)
@@ -58,7 +58,7 @@ def _branch_files(head: str, _signature: FileSignature | None, common_dir: str) 
     return [f"{common_dir}/{name}"] if name.startswith("refs/") else []
 
 
-def _file_signature(path: str) -> FileSignature | None:
+def file_signature(path: str) -> FileSignature | None:
     try:
         status = os.lstat(path)
     except OSError:

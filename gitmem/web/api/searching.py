@@ -10,7 +10,15 @@ from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.history_json import history_json
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.range_changes import changes_json, read_range_changes
-from gitmem.answering.readings import NameOptions, Reading, collect, describe_trees, read_from_git
+from gitmem.answering.readings import (
+    NameOptions,
+    Reading,
+    collect,
+    describe_trees,
+    needs_no_tree,
+    read_from_git,
+    read_without_tree,
+)
 from gitmem.answering.repository_ids import RepositoryId
 from gitmem.answering.repository_selection import ALL, choose_repositories
 from gitmem.answering.search_query import MAX_FILES, MAX_FOLDERS, MAX_QUERY, MODES, Query, SearchFilters, SimilarQuery
@@ -69,14 +77,7 @@ def search(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]
 
 def find(service: Service, arguments: Arguments, call: Call) -> FederatedAnswer:
     """Answer a query; secrets in the hits are masked. Raises: Problem, GitmemError, CallCancelled."""
-    query = Query(
-        arguments["query"],
-        limit=max(0, arguments["limit"]),
-        mode=arguments["mode"],
-        filters=_filters(arguments),
-        neighbors=arguments["neighbors"],
-        min_score=arguments["min_score"] if arguments["min_score"] >= 0 else None,
-    )
+    query = query_of(arguments)
     names = arguments["repository"] or (ALL,)
     # Only names of the registry are accepted: a folder in a request would open any repository of the machine.
     registered = {one.name for one in read_registry(service.environment)}
@@ -90,8 +91,21 @@ def find(service: Service, arguments: Arguments, call: Call) -> FederatedAnswer:
     if arguments["rev"] and len(members) == 1:
         # Several repositories may lack a revision; of one alone the user learns which revisions are similar.
         resolve(service.workspace(members[0].name).location, arguments["rev"])
-    answer = answer_open_repositories(service.repositories, members, query, selection, service.settings(), call)
+    settings = service.settings([one.name for one in members])
+    answer = answer_open_repositories(service.repositories, members, query, selection, settings, call)
     return mask_federated(answer)
+
+
+def query_of(arguments: Arguments) -> Query:
+    """Return the query of the arguments of a search. Raises: UsageError."""
+    return Query(
+        arguments["query"],
+        limit=max(0, arguments["limit"]),
+        mode=arguments["mode"],
+        filters=_filters(arguments),
+        neighbors=arguments["neighbors"],
+        min_score=arguments["min_score"] if arguments["min_score"] >= 0 else None,
+    )
 
 
 def _filters(arguments: Arguments) -> SearchFilters:
@@ -123,6 +137,8 @@ def read(service: Service, arguments: Arguments, call: Call) -> Reading:
     """Read locations and records by their ids, from the index if it is current, else from git."""
     repository, ids = service.open(arguments["repository"]), arguments["id"]
     options = NameOptions(arguments["rev"], max(0, arguments["limit"]))
+    if all(map(needs_no_tree, ids)):
+        return read_without_tree(repository.reopen(), ids, options)
     selection = TreeSelection(arguments["rev"])
     # An open tree reads symbols and chunks from its index; git alone reads everything else as fast.
     reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, options))

@@ -8,12 +8,15 @@ from gitmem.answering.repository_ids import RepositoryId
 from gitmem.errors import UsageError
 from gitmem.locations import LineRange, Location, format_location
 from gitmem.records.code_notes import read_file_notes
+from gitmem.records.note_states import describe_state, read_states
+from gitmem.records.record_json import note_json
 from gitmem.resident.call import Call
 from gitmem.web.api.searching import read
 from gitmem.web.page.highlight import highlight
 from gitmem.web.page.search_view import ShownLine
 from gitmem.web.page.view import Page, Query, first
 from gitmem.web.service import Service
+from gitmem.workspace import Workspace
 
 LINES: Final = 1000
 """Lines of one page."""
@@ -50,12 +53,19 @@ def file_page(service: Service, query: Query, call: Call) -> Page:
         "wanted": selected or (0, 0),
         "before": max(1, start - LINES + _BEFORE) if start > 1 else 0,
         "after": last + 1 + _BEFORE if len(excerpt.lines) == LINES else 0,
-        "code_notes": read_file_notes(service.workspace(name), path, set(_IDENTIFIER.findall(excerpt.content))),
+        "code_notes": _notes(service.workspace(name), path, excerpt.content),
         "location": format_location(Location(path, LineRange(selected[0], selected[0])))
         if selected and not rev
         else "",
     }
     return Page("file", values)
+
+
+def _notes(workspace: Workspace, path: str, content: str) -> list[dict[str, Any]]:
+    """Return the notes about a file, each with the lines that say what makes it doubtful."""
+    notes = read_file_notes(workspace, path, set(_IDENTIFIER.findall(content)))
+    states = read_states(workspace, notes)
+    return [{**note_json(note), "marks": describe_state(state)} for note, state in zip(notes, states, strict=True)]
 
 
 def _lines(query: Query) -> tuple[int, int] | None:

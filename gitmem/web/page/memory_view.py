@@ -6,21 +6,27 @@ from typing import Any, Final
 
 from gitmem.display import first_line, visible_code
 from gitmem.errors import GitmemError, UnknownRecord
-from gitmem.memory.conversation import ROLES
+from gitmem.memory.conversation import ROLES, load_turn
 from gitmem.memory.document import DOCUMENT_TYPES
-from gitmem.memory.note import MAX_LIST, NOTE_TYPES
+from gitmem.memory.note import MAX_LIST, NOTE_TYPES, load_note
 from gitmem.memory.record_paths import is_note_id
+from gitmem.record import Record
+from gitmem.records.note_states import describe_state, read_state
+from gitmem.records.record_json import turn_json
 from gitmem.records.revisions import LogEntry, read_log, show_records
 from gitmem.registry import read_registry
 from gitmem.resident.call import Call
 from gitmem.secrets.masking import mask_text, mask_value
-from gitmem.web.api import memory
+from gitmem.types import DOCUMENT, NOTE, TURN
+from gitmem.web.api import memory, reports
+from gitmem.web.api.operation import Handler
 from gitmem.web.page.search_view import results
 from gitmem.web.page.view import Page, Query, first
 from gitmem.web.service import Service
 from gitmem.workspace import Workspace
 
-KINDS: Final = ("notes", "documents", "conversations", "history")
+KINDS: Final = ("notes", "documents", "conversations", "review", "history", "searches", "reports")
+_STORED: Final = ("notes", "documents", "conversations")
 _LOG: Final = 50
 _MAX_DIFF: Final = 400
 """Lines of one difference on the page."""
@@ -37,16 +43,19 @@ def memory_page(service: Service, query: Query, call: Call) -> Page:
         "repository": name,
         "kind": kind,
         "kinds": KINDS,
+        "searched": kind if kind in _STORED else KINDS[0],
         "note_types": NOTE_TYPES,
         "document_types": DOCUMENT_TYPES,
         "roles": ROLES,
         "query": first(query, "query"),
         "adds": bool(first(query, "add")),
         "path": first(query, "path"),
+        "supersedes": first(query, "supersedes"),
         "items": [],
         "entries": [],
         "hits": None,
         "problem": None,
+        "keep": None,
     }
     if name:
         values |= _records(service, query, call, name, kind)
@@ -57,11 +66,22 @@ def _records(service: Service, query: Query, call: Call, name: str, kind: str) -
     if kind == "history":
         entries = read_log(service.workspace(name), limit=_LOG)
         return {"entries": [_entry(entry) for entry in entries]}
-    if first(query, "query").strip():
-        return results(service, {"query": query["query"], "repository": [name], "kind": [kind], "limit": ["50"]}, call)
-    lists = {"notes": memory.notes, "documents": memory.documents, "conversations": memory.conversations}
-    listing = lists[kind](service, {"repository": name, "type": "", "limit": MAX_LIST}, call)
+    if first(query, "query").strip() and kind in _STORED:
+        values = {"query": query["query"], "repository": [name], "kind": [kind], "limit": ["50"]}
+        return {**results(service, values, call), "keep": None}
+    listing = _LISTS[kind](service, {"repository": name, "type": "", "folder": "", "limit": MAX_LIST}, call)
     return {"items": [{**item, "first_line": first_line(item.get("content", ""))} for item in listing["items"]]}
+
+
+_LISTS: Final[dict[str, Handler]] = {
+    "notes": memory.notes,
+    "documents": memory.documents,
+    "conversations": memory.conversations,
+    "review": memory.stale_notes,
+    "searches": reports.sessions,
+    "reports": reports.reports,
+}
+"""Operation that lists each kind."""
 
 
 def _entry(entry: LogEntry) -> dict[str, Any]:
@@ -82,20 +102,33 @@ def record_page(service: Service, query: Query, _call: Call) -> Page:
         read_log(workspace, name=identity, limit=1)
         records = []
     values_of = [_show(record.named_fields, record.id, record.kind, record.text) for record in records]
+    # A former revision is compared with nothing: only the present note is doubtful or not.
+    doubts = [read_state(workspace, load_note(one)) for one in records if one.kind == NOTE and not at]
     values: dict[str, Any] = {
         "repository": name,
         "id": identity,
         "at": at,
         "records": mask_value(values_of),
         "is_note": is_note_id(identity),
+        "marks": mask_value([mark for state in doubts for mark in describe_state(state)]),
+        "superseded_by": [name for state in doubts for name in state.superseded_by],
         "note_types": NOTE_TYPES,
+        "roles": ROLES,
+        "document": mask_value(_document_fields(records[0])) if records and records[0].kind == DOCUMENT else None,
+        "turns": mask_value([turn_json(load_turn(one)) for one in records if one.kind == TURN]),
         "history": _history(workspace, identity),
     }
     return Page("record", values)
 
 
+def _document_fields(record: Record) -> dict[str, str]:
+    """Return the values of the form that edits a document: the same source replaces it."""
+    fields = {name: str(record.named_fields.get(name, "")) for name in ("source", "source_id", "title")}
+    return {**fields, "content": record.text}
+
+
 def _show(fields: dict[str, Any], identity: str, kind: str, text: str) -> dict[str, Any]:
-    hidden = ("chunks", "tokenizer")
+    hidden = ("chunks", "tokenizer", "blobs", "commit")
     visible_fields = {name: value for name, value in fields.items() if name not in hidden and value not in ("", [], {})}
     return {"id": identity, "kind": kind, "fields": visible_fields, "content": text}
 

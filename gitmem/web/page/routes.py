@@ -18,6 +18,7 @@ from gitmem.web.api.routes import CLIENT_GONE, OPERATIONS, Runner
 from gitmem.web.errors import Problem, describe_error
 from gitmem.web.page.file_view import file_page
 from gitmem.web.page.memory_view import memory_page, record_page
+from gitmem.web.page.report_view import report_page, session_page
 from gitmem.web.page.repository_view import configuration_page, repositories_page, repository_page
 from gitmem.web.page.search_view import results_fragment, search_page, similar_page
 from gitmem.web.page.templates import render
@@ -34,6 +35,8 @@ _VIEWS: Final[dict[str, View]] = {
     "/configuration": configuration_page,
     "/memory": memory_page,
     "/record": record_page,
+    "/session": session_page,
+    "/report": report_page,
 }
 _STATIC: Final = {"style.css": "text/css", "script.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -6,7 +6,13 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from gitmem.answering.answer import Answer
-from gitmem.answering.answer_json import describe_absence, describe_view, first_mentions, json_path
+from gitmem.answering.answer_json import (
+    describe_absence,
+    describe_currency,
+    describe_view,
+    first_mentions,
+    json_path,
+)
 from gitmem.answering.federated_answer import FederatedAnswer
 from gitmem.answering.hit_text import named_hit
 from gitmem.answering.masked_answer import mask_answer
@@ -62,6 +68,8 @@ class ShownHit(NamedTuple):
     similar: str
     lines: list[ShownLine]
     notes: list[CodeNote]
+    marks: list[str]
+    """For a note: the notes that it replaces, and what makes it doubtful."""
 
 
 def search_page(service: Service, query: Query, call: Call) -> Page:
@@ -91,7 +99,7 @@ def results_fragment(service: Service, query: Query, call: Call) -> Page:
 
 def results(service: Service, query: Query, call: Call) -> dict[str, Any]:
     """Return the values of the results; a problem with the query is one of them."""
-    empty: dict[str, Any] = {"hits": None, "summary": "", "notes": [], "problem": None}
+    empty: dict[str, Any] = {"hits": None, "summary": "", "notes": [], "problem": None, "keep": None}
     if not first(query, "query").strip():
         return empty
     try:
@@ -99,7 +107,16 @@ def results(service: Service, query: Query, call: Call) -> dict[str, Any]:
         answer = find(service, arguments, call)
     except (Problem, GitmemError) as error:
         return {**empty, "problem": describe_error(error)}
-    return {**empty, "hits": _show_all(answer, arguments["rev"]), **_describe(answer)}
+    hits = _show_all(answer, arguments["rev"])
+    return {**empty, "hits": hits, "keep": _keepable(answer, query), **_describe(answer)}
+
+
+def _keepable(answer: FederatedAnswer, query: Query) -> dict[str, Any] | None:
+    """Return the fields of the form that keeps a search as a session: one of a single repository with results."""
+    if len(answer.searched) != 1 or not answer.order:
+        return None
+    fields = [(name, value) for name in SEARCH_ARGUMENTS if name != "repository" for value in query.get(name, ())]
+    return {"repository": answer.searched[0].name, "fields": [field for field in fields if field[1]]}
 
 
 def _describe(answer: FederatedAnswer) -> dict[str, Any]:
@@ -144,14 +161,15 @@ def show_hit(answer: Answer, index: int, repository: str, rev: str, notes: list[
         language=hit.language if is_code else "",
         change=answer.changes.get(hit.path, ""),
         percent=round(100 * max(0.0, min(1.0, hit.score))),
-        link=_link(repository, rev, named.path, (named.start_line, named.end_line), is_code=is_code),
+        link=link_to(repository, rev, named.path, (named.start_line, named.end_line), is_code=is_code),
         similar=address("/similar", **similar) if is_code and not rev else "",
         lines=shown,
         notes=notes,
+        marks=describe_currency(answer.records.get(hit.blob, {})),
     )
 
 
-def _link(repository: str, rev: str, path: str, lines: tuple[int, int], *, is_code: bool) -> str:
+def link_to(repository: str, rev: str, path: str, lines: tuple[int, int], *, is_code: bool) -> str:
     """Return the address of a file at its lines, or of a record."""
     if is_code:
         query = {"repository": repository, "path": path, "rev": rev, "first": lines[0], "last": lines[1]}
@@ -174,7 +192,14 @@ def similar_page(service: Service, query: Query, call: Call) -> Page:
     notes = first_mentions(answer.code_notes)
     hits = [show_hit(answer, index, name, "", notes[index]) for index in range(len(answer.hits))]
     summary = f"{count(len(hits), 'result')} in {name}: {describe_view(answer.view)}"
-    values = {"location": location, "hits": hits, "summary": summary, "notes": answer.notes, "problem": None}
+    values = {
+        "location": location,
+        "hits": hits,
+        "summary": summary,
+        "notes": answer.notes,
+        "problem": None,
+        "keep": None,
+    }
     return Page("similar", {"repository": name, **values})
 
 

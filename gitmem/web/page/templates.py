@@ -13,7 +13,7 @@ _DAY: Final = len("2026-01-31")
 _MINUTE: Final = len("2026-01-31T12:00")
 
 
-def render(name: str, **values: Any) -> str:
+def render(name: str, /, **values: Any) -> str:
     """Return a template as text."""
     return _environment().get_template(f"{name}.html").render(**values)
 

@@ -39,6 +39,12 @@ def form_arguments(schema: Schema, query: Query) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, about in schema["properties"].items():
         values = [value for value in query.get(name, ()) if value.strip()]
+        # The fields of an object have their names behind its own one.
+        if about["type"] == "object":
+            prefix = f"{name}."
+            parts = {field.removeprefix(prefix): first(query, field) for field in query if field.startswith(prefix)}
+            fields |= {name: {part: value for part, value in parts.items() if value.strip()}} if parts else {}
+            continue
         # A form has one text field for a list; an empty one is an empty list, for example of the paths of a note.
         if about["type"] == "array":
             items = [item.strip() for value in values for item in value.replace("\n", ",").split(",")]
