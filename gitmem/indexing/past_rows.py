@@ -34,8 +34,8 @@ _HIGH_BIT: Final = 0x80
 """Set in each byte of a mark, so that none is the line feed that separates the strings of a record. The 42 other bits
 tell the chunks apart: of 500,000 two have the same mark in three cases of a hundred."""
 
-_SAME_BITS: Final = 18
-"""Greatest number of differing signs in the vectors of versions that count as one: of 256, an angle of 13 degrees."""
+_SAME_BITS: Final = 26
+"""Greatest number of differing signs in the vectors of versions that count as one: of 256, an angle of 18 degrees."""
 
 _MAX_SENT: Final = 300_000
 """Contents that a worker remembers: some 30 MB."""

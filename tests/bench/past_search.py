@@ -124,10 +124,20 @@ def deleted_cases(clone: Path, count: int) -> list[Case]:
         source = read_at(clone, f"{commit}^", path)
         documented = list(documented_chunks(source)) if source is not None else []
         functions = [one for one in documented if one.chunk.chunk_type in _FUNCTIONS]
+        functions = [one for one in functions if not is_mentioned(clone, commit, one.chunk.symbol)]
         if functions:
             chosen = min(functions, key=lambda one: draw(one.query))
             cases.append(Case(chosen.chunk.symbol, chosen.query, removed=commit))
     return cases
+
+
+def is_mentioned(clone: Path, commit: str, symbol: str) -> bool:
+    """Return whether a tree still has the name of a function: it may have been moved without a rename of its file."""
+    try:
+        git(clone, "grep", "-q", "-w", "-F", symbol.rpartition(".")[2], commit)
+    except SubjectError:
+        return False
+    return True
 
 
 def list_deletions(clone: Path) -> Iterator[tuple[str, str]]:

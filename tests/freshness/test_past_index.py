@@ -15,7 +15,7 @@ from gitmem.store.manifest import write_manifest
 from gitmem.workspace import Workspace
 from tests.gitrepo import MakeRepo, Repo
 from tests.indexes import InlinePool, index, workspace_of
-from tests.past_histories import ENCODER, PARSE, RETRY, ask, make_past, symbols_of
+from tests.past_histories import ENCODER, PARSE, RETRY, RETRY_WITH_JITTER, ask, make_past, symbols_of
 from tests.sample import damage
 
 pytestmark = pytest.mark.usefixtures("fake_model")
@@ -172,3 +172,11 @@ def test_the_hook_leaves_a_stopped_run_to_the_user(repo: Repo) -> None:
     catch_up(workspace_of(repo), "post-commit", {})
     assert "former versions" not in workspace.paths.log.read_text()
     assert index_past(workspace_of(repo)).indexed == 1
+
+
+def test_versions_that_differ_in_a_few_words_count_as_one(repo: Repo) -> None:
+    slightly = RETRY_WITH_JITTER.replace("random_jitter)", "random_jitter * 2)")
+    repo.commit({"src/client.py": slightly}, "Wait longer")
+    index_past(workspace_of(repo))
+    (found,) = [hit for hit in ask(repo, "policy random jitter").hits if hit.hit.symbol == "retry_request"]
+    assert (found.versions, found.is_current) == (2, True)
