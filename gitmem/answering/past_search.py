@@ -127,6 +127,8 @@ def _open(workspace: Workspace) -> tuple[PastView, Snapshot]:
 def _notes(workspace: Workspace, view: PastView, snapshot: Snapshot) -> list[str]:
     """Return notes about commits and segments that the index lacks."""
     notes = list(snapshot.lost)
+    if not snapshot.manifest.complete:
+        notes.append(f"the index of the past is not complete ({RESUME})")
     head = workspace.location.head_commit
     if head is not None and head != view.bounds.tip:
         args = ["rev-list", "--count", f"{view.bounds.tip}..{head}", "--"]

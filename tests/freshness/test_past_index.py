@@ -171,6 +171,7 @@ def test_the_hook_leaves_a_stopped_run_to_the_user(repo: Repo) -> None:
     repo.commit({"src/sort.py": SORT}, "Sort names")
     catch_up(workspace_of(repo), "post-commit", {})
     assert "former versions" not in workspace.paths.log.read_text()
+    assert "the index of the past is not complete (gitmem index --history)" in ask(repo, "sort names").notes
     assert index_past(workspace_of(repo)).indexed == 1
 
 
