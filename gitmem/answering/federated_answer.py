@@ -70,7 +70,7 @@ def answer_members(
     """Search and read the text of the hits. `limit` is the result of `check_query`. Raises: UsageError, DamagedFile."""
     # `--kind all` names commits too, whose indexes are not searched together.
     notes = ["commits are searched in one repository at a time"] if COMMITS in query.filters.kinds else []
-    if query.filters.records.only_changes.any:
+    if query.filters.records.only_changes.any and len(searcher.members) > 1:
         notes.append("code is filtered by its last change in one repository at a time, and left out here")
     kinds = tuple(kind for kind in query.filters.kinds if kind != COMMITS)
     query = query._replace(filters=query.filters._replace(kinds=kinds))

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.answering.answer import find_hits
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.query_encoder import search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kinds_of
@@ -73,6 +74,8 @@ class FederatedSearcher:
         """Return at most `limit` hits. Raises: UsageError for a malformed filter, DamagedFile."""
         for member in self.members:
             member.searcher.require_intact()
+        if len(self.members) == 1:
+            return _of_one(find_hits(self.members[0].searcher, query, limit))
         results = [group.find(query, limit) for group in self._groups]
         if not results:
             return FederatedResult((), [])
@@ -83,6 +86,15 @@ class FederatedSearcher:
             names = "; ".join(group.names for group in self._groups)
             notes.append(f"each model searched its own repositories, and the lists are merged by rank: {names}")
         return FederatedResult(results[0][0].terms, hits, results[0][0].unit_terms, _add_up(rejected), tuple(notes))
+
+
+def _of_one(result: SearchResult) -> FederatedResult:
+    """Return the result of a search in the only repository: its own statistics and weights, and no name in its paths.
+
+    So the scores are those of a query in that repository.
+    """
+    hits = [MemberHit(0, hit) for hit in result.hits]
+    return FederatedResult(result.terms, hits, result.unit_terms, result.rejected, result.notes)
 
 
 def _add_up(rejected: Sequence[Rejected]) -> Rejected | None:

@@ -113,6 +113,16 @@ def test_the_repository_of_the_user_comes_first_unless_another_is_much_better(fe
     assert federation.find(Query("rotate_backup"), "cookie")[0][0] == "backup"
 
 
+def test_a_single_repository_gives_the_scores_of_a_query_in_it(federation: Federation) -> None:
+    for member in federation.members:
+        for text in ("sign_cookie", f"how is the {member.name} loaded", "value"):
+            alone = member.searcher.find(Query(text), 20)
+            for is_own in (False, True):
+                together = FederatedSearcher([member._replace(is_own=is_own)]).find(Query(text), 20)
+                assert [found.hit for found in together.hits] == alone.hits
+                assert (together.terms, together.rejected) == (alone.terms, alone.rejected)
+
+
 def test_each_hit_has_the_text_of_its_repository(federation: Federation) -> None:
     searchers = [member.searcher for member in federation.members]
     query = Query("sign", details=True)
