@@ -29,6 +29,8 @@ class Call:
         self.builds_index = builds_index
         self.notes: list[str] = []
         """Notes for the answer, from the choice of the repository and from a repair."""
+        self.seen_files: dict[str, tuple[int, int, int] | None] = {}
+        """Signatures of configuration files that this call has read, see `watching.state_signature`."""
 
     def cancel(self) -> None:
         """Stop the serving thread at its next step. May be called from any thread, also after the end of the call."""

@@ -35,10 +35,14 @@ def answer_open_repositories(
         trees: list[OpenTree] = []
         members: list[Member] = []
         skipped: list[SkippedRepository] = []
+        # Only the user's own repository gets a first index: a search must not start to index everything on the machine.
+        of_others = Call(builds_index=False)
         for one in chosen:
             call.check()
             try:
-                tree = stack.enter_context(_lend(repositories, one, query, selection, call))
+                tree = stack.enter_context(
+                    _lend(repositories, one, query, selection, call if one.is_own else of_others)
+                )
             except GitmemError as problem:
                 skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem)))
                 continue
@@ -64,9 +68,7 @@ def answer_open_repositories(
 def _lend(
     repositories: OpenRepositories, chosen: ChosenRepository, query: Query, selection: TreeSelection, call: Call
 ) -> AbstractContextManager[OpenTree]:
-    # Only the user's own repository gets a first index: a search must not start to index everything on the machine.
-    own_call = call if chosen.is_own else Call(builds_index=False)
-    return _open(repositories, chosen).lend_tree(selection, query.filters.kinds, own_call)
+    return _open(repositories, chosen).lend_tree(selection, query.filters.kinds, call)
 
 
 def _open(repositories: OpenRepositories, chosen: ChosenRepository) -> OpenRepository:

@@ -91,7 +91,7 @@ class OpenRepository:
         self.folder = folder
         self._environment = environment
         self._encoder = encoder
-        self._configuration: list[Path] = []
+        self._configuration: list[str] = []
         self._read_from: StateSignature = ()
         """State that `workspace` was read from."""
         self._watcher = WorkingTreeWatcher(self.workspace)
@@ -119,15 +119,18 @@ class OpenRepository:
     def current_workspace(self) -> Workspace:
         """Return the present state and settings; read them again only if a file that decides them has changed."""
         if not self._configuration:
-            self._configuration = configuration_files(self.workspace.location, self._environment)
+            self._configuration = self._find_configuration(self.workspace)
         signature = read_signature(self.workspace, self._configuration)
         if signature == self._read_from:
             return self.workspace
         workspace = self.reopen()
-        self._configuration = configuration_files(workspace.location, self._environment)
+        self._configuration = self._find_configuration(workspace)
         # Of before the reading: a change meanwhile makes the next call read again.
         self._read_from = signature
         return workspace
+
+    def _find_configuration(self, workspace: Workspace) -> list[str]:
+        return list(map(str, configuration_files(workspace.location, self._environment)))
 
     @property
     def is_building(self) -> bool:
@@ -188,7 +191,7 @@ class OpenRepository:
             return None
         try:
             tree = slot.tree
-            if tree is None or not self._is_current(slot, tree, selection):
+            if tree is None or not self._is_current(slot, tree, selection, call):
                 return None
         finally:
             slot.lock.release()
@@ -225,7 +228,9 @@ class OpenRepository:
     def _get_slot(self, name: _SlotName) -> _TreeSlot:
         """Return the slot of a tree and evict the least recently used ones."""
         with self._lock:
-            slot = self._slots.setdefault(name, _TreeSlot())
+            slot = self._slots.get(name)
+            if slot is None:
+                slot = self._slots[name] = _TreeSlot()
             self._slots.move_to_end(name)
             evicted = [self._slots.popitem(last=False)[1] for _ in range(len(self._slots) - MAX_TREES)]
         for other in evicted:
@@ -240,7 +245,7 @@ class OpenRepository:
         from the part that exists.
         """
         first_index = self._first_index
-        if first_index is None and slot.tree is not None and self._is_current(slot, slot.tree, selection):
+        if first_index is None and slot.tree is not None and self._is_current(slot, slot.tree, selection, call):
             return slot.tree
         try:
             return self._open(slot, selection, kinds, first_index, call)
@@ -286,7 +291,7 @@ class OpenRepository:
         if selection.is_working_tree:
             self._watcher.reset()
         workspace = self.reopen()
-        self._configuration = configuration_files(workspace.location, self._environment)
+        self._configuration = self._find_configuration(workspace)
         slot.signature = read_signature(workspace, self._configuration)
         searcher = open_searcher(
             workspace,
@@ -311,7 +316,7 @@ class OpenRepository:
         manifest = find_manifest(self.workspace.paths.manifest)
         return manifest is not None and manifest.generation == generation
 
-    def _is_current(self, slot: _TreeSlot, tree: SharedTree, selection: TreeSelection) -> bool:
+    def _is_current(self, slot: _TreeSlot, tree: SharedTree, selection: TreeSelection, call: Call) -> bool:
         """Return whether an open tree is still the selected one. Git is asked only if something may have changed.
 
         A tree with missing blobs is never current: it is reopened to continue indexing them.
@@ -319,7 +324,7 @@ class OpenRepository:
         searcher = tree.searcher
         if tree.is_stale or searcher.missing_files:
             return False
-        if read_signature(self.workspace, self._configuration) != slot.signature:
+        if read_signature(self.workspace, self._configuration, call.seen_files) != slot.signature:
             return False
         if selection.is_working_tree:
             if self._watcher.is_unchanged():

@@ -206,8 +206,7 @@ def exact_cosines(snapshot: OpenSegments, vector: NDArray[np.float32], rows: NDA
     """Return the cosines of a unit vector with the stored vectors of some rows."""
     # Vectors are stored as int8; `scale` brings each to unit length.
     cosines: NDArray[np.float32] = snapshot.gather(("scale",), rows)["scale"].astype(np.float32)
-    for segment, own, positions in snapshot.split(rows):
-        # einsum, because a row must get the same bits whichever rows it is compared with: a matrix product does not
-        # promise that.
-        cosines[positions] *= np.einsum("ij,j->i", segment.vectors(own).astype(np.float32), vector)
+    # einsum, because a row must get the same bits whichever rows it is compared with: a matrix product does not promise
+    # that.
+    cosines *= np.einsum("ij,j->i", snapshot.vectors(rows).astype(np.float32), vector)
     return cosines

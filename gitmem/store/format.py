@@ -198,8 +198,9 @@ class Container:
 
     def require_as_opened(self) -> None:
         """Raise DamagedFile if the file was truncated or written after it was opened."""
-        self.require_whole()
         if self._mapped is not None and not self._mapped.is_as_opened(self.path):
+            # Truncation is the more precise reason. It is looked for only now, because this check runs at every call.
+            self.require_whole()
             raise damaged(self.path, "changed after it was opened")
 
     def check(self) -> None:

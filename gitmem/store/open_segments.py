@@ -121,13 +121,17 @@ class OpenSegments:
         place = np.arange(self.rows) - np.repeat(self.blob_first[:-1], sizes)
         return np.repeat(self.blob_keys, sizes) + (place.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIX)
 
+    def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the quantised vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
+        vectors = np.zeros((len(rows), self.dimensions), np.int8)
+        for segment, own, places in self.split(rows):
+            vectors[places] = segment.vectors(own)
+        return vectors
+
     def unit_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the dequantised vectors of some rows, [len(rows), dimensions]."""
-        vectors = np.zeros((len(rows), self.dimensions), np.float32)
-        for segment, own, places in self.split(rows):
-            scales = segment.values("scale", own).astype(np.float32)
-            vectors[places] = segment.vectors(own) * scales[:, None]
-        return vectors
+        scales = self.gather(("scale",), rows)["scale"].astype(np.float32)
+        return self.vectors(rows) * scales[:, None]
 
     @cached_property
     def blob_outcomes(self) -> NDArray[np.uint8]:

@@ -216,6 +216,14 @@ class Segment:
         starts, ends = (at.pick(places, 4).view("<u4")[:, 0].tolist() for places in (rows, rows + 1))
         return [bytes(read(start, end)) for start, end in zip(starts, ends, strict=True)]
 
+    def read_label(self, start: int, end: int) -> bytes:
+        """Return the label between two offsets, see `label_bounds`."""
+        return bytes(self._file["labels"].read(start, end))
+
+    def read_vector(self, row: int) -> memoryview:
+        """Return the quantised vector of one row; only its blocks are read."""
+        return self._file["vectors"].read(row * self.dimensions, (row + 1) * self.dimensions)
+
     def units(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[tuple[ResultUnit, ...]]:
         """Return the results that share each of some rows; nothing for a row that is one itself.
 

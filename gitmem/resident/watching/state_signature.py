@@ -13,6 +13,7 @@ from typing import Final
 
 from gitmem.fsio import read_file
 from gitmem.memory.record_paths import REFERENCE
+from gitmem.paths import IndexPaths
 from gitmem.workspace import Workspace
 
 FileSignature = tuple[int, int, int]
@@ -21,33 +22,45 @@ FileSignature = tuple[int, int, int]
 StateSignature = tuple[FileSignature | None, ...]
 """Signatures of the files in a fixed order, that of the manifest first; None for a missing file."""
 
+_COMMON_FILES: Final = ("packed-refs", "reftable/tables.list", REFERENCE, "shallow")
 _HEAD_BYTES: Final = 4096
-_CACHED_HEADS: Final = 256
+_CACHED: Final = 256
 
 
-def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> StateSignature:
+SeenFiles = dict[str, FileSignature | None]
+"""Signatures of configuration files by path that one call has already read."""
+
+
+def read_signature(workspace: Workspace, configuration: Iterable[str], seen: SeenFiles | None = None) -> StateSignature:
     """Return the current signature; an open tree is outdated if it differs from the one read before opening it.
 
-    `configuration` are the files that configure which files git ignores, and how it reads them.
+    `configuration` are the files that configure which files git ignores, and how it reads them. Repositories share
+    most of them: with `seen` a call that checks many repositories looks at each of these once.
     """
-    # Text instead of Path: with a hundred open repositories this is done a hundred times for each query.
-    git_dir, common_dir = str(workspace.location.git_dir), str(workspace.location.common_dir)
-    head = file_signature(f"{git_dir}/HEAD")
-    files = [
-        str(workspace.paths.tuning),
-        f"{git_dir}/index",
-        # A branch is in a file of its own, in packed-refs, or in the tables of the reftable format.
-        *_branch_files(f"{git_dir}/HEAD", head, common_dir),
-        f"{common_dir}/packed-refs",
-        f"{common_dir}/reftable/tables.list",
-        f"{common_dir}/{REFERENCE}",
-        f"{common_dir}/shallow",
-        *map(str, configuration),
-    ]
-    return (file_signature(str(workspace.paths.manifest)), head, *map(file_signature, files))
+    location = workspace.location
+    names = _state_files(location.git_dir, location.common_dir, workspace.paths)
+    manifest, head, *others = map(file_signature, names)
+    # A branch is in a file of its own, in packed-refs, or in the tables of the reftable format.
+    branch = map(file_signature, _branch_files(names[1], head, str(location.common_dir)))
+    if seen is None:
+        return (manifest, head, *others, *branch, *map(file_signature, configuration))
+    # A change during a call may be seen by it or not: its later checks may as well take the earlier look. The next call
+    # looks again.
+    own = [seen[path] if path in seen else seen.setdefault(path, file_signature(path)) for path in configuration]
+    return (manifest, head, *others, *branch, *own)
 
 
-@lru_cache(maxsize=_CACHED_HEADS)
+@lru_cache(maxsize=_CACHED)
+def _state_files(git_dir: Path, common_dir: Path, paths: IndexPaths) -> tuple[str, ...]:
+    """Return the files of a repository's state: the manifest, HEAD, and others.
+
+    They are text, and made once: with a hundred open repositories they are looked at a hundred times for each query.
+    """
+    own = str(paths.manifest), f"{git_dir}/HEAD", str(paths.tuning), f"{git_dir}/index"
+    return (*own, *(f"{common_dir}/{name}" for name in _COMMON_FILES))
+
+
+@lru_cache(maxsize=_CACHED)
 def _branch_files(head: str, _signature: FileSignature | None, common_dir: str) -> list[str]:
     """Return the file of the branch that HEAD points to; none for a detached HEAD.
 
