@@ -38,8 +38,15 @@ class IndexJob:
     files_total: int = 0
     chunks: int = 0
     bytes: int = 0
+    waiting: str = ""
+    """What a provider makes the run wait for, "" if nothing."""
     message: str = ""
     report: dict[str, Any] | None = None
+
+    def follow(self, progress: "Progress") -> None:
+        """Take over the progress of the run."""
+        self.files, self.files_total = progress.blobs, progress.blobs_total
+        self.chunks, self.bytes, self.waiting = progress.rows, progress.bytes, mask_text(progress.waiting)
 
     def as_json(self) -> dict[str, Any]:
         """Return the run as JSON values; `percent` counts files."""
@@ -55,6 +62,7 @@ class IndexJob:
             "files_total": self.files_total,
             "chunks": self.chunks,
             "bytes": self.bytes,
+            "waiting": self.waiting if self.state == RUNNING else "",
             "message": self.message,
         }
 
@@ -101,10 +109,6 @@ class IndexJobs:
                 _log.debug("a run did not end: %s", problem)
 
     def _run(self, job: IndexJob, workspace: Workspace, uncommitted: bool) -> None:
-        def report(progress: "Progress") -> None:
-            job.files, job.files_total = progress.blobs, progress.blobs_total
-            job.chunks, job.bytes = progress.rows, progress.bytes
-
         state, message = FAILED, ""
         try:
             result = refresh(
@@ -116,7 +120,7 @@ class IndexJobs:
                 full=job.full,
                 uncommitted=uncommitted,
                 resume=resume_command(full=job.full, uncommitted=uncommitted),
-                report=report,
+                report=job.follow,
             )
             job.report = result.as_json()
             state, message = DONE, "; ".join(result.problems[:3])

@@ -8,7 +8,9 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator
 
+from gitmem.indexing.run import Progress
 from gitmem.web.api.routes import DESCRIPTION, OPERATIONS
+from gitmem.web.index_jobs import DONE, IndexJob
 from tests.gitrepo import Repo
 from tests.web.served import BEARER, Served, serving
 
@@ -300,6 +302,15 @@ def test_an_index_run_reports_its_progress_and_its_end(writing: Served) -> None:
     assert "event: end" in events
     assert writing.get(f"{ONE}/runs")["runs"][0]["event"] == "web"
     assert writing.get(ONE)["job"]["state"] == "done"
+
+
+def test_the_progress_says_for_what_a_run_waits() -> None:
+    job = IndexJob("sample", full=True)
+    job.follow(Progress(10, 5, 7, 100, "waiting 20 s for the provider"))
+    shown = job.as_json()
+    assert (shown["percent"], shown["chunks"], shown["waiting"]) == (50.0, 7, "waiting 20 s for the provider")
+    job.state = DONE
+    assert job.as_json()["waiting"] == ""
 
 
 def test_events_of_an_unknown_repository_are_refused(reading: Served) -> None:

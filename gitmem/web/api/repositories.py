@@ -62,6 +62,7 @@ JOB: Final = record(
     files_total=COUNT,
     chunks=COUNT,
     bytes=COUNT,
+    waiting=TEXT,
     message=TEXT,
 )
 
