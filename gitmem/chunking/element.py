@@ -23,6 +23,15 @@ class Element(NamedTuple):
     holds: bool
 
 
+ANONYMOUS: Final = "new "
+"""Begins the part of a symbol that stands for an anonymous class, before the name of its supertype."""
+
+
+def is_in_anonymous_class(symbol: str) -> bool:
+    """Return whether a symbol is that of a member of an anonymous class: `Menu.open.new Runnable.run`."""
+    return f".{ANONYMOUS}" in symbol
+
+
 class FileElements(NamedTuple):
     """Elements of a blob by start, the longest first, and the spans of its comments. Empty without syntax."""
 

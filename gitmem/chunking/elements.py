@@ -2,15 +2,19 @@
 
 Chunks are made for search: small definitions share one, and large ones are cut. Following a definition through its
 versions needs each by itself, with its leading comments, and the places where its code and its body begin. Both come
-from the same outline, so every language with a table is covered. Sections of Markdown are elements too.
+from the same outline, so every language with a table is covered. Sections of Markdown are elements too. So are members
+of anonymous classes, which lie inside of the definition that makes the class; for a search they are a part of it.
 """
 
+import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from gitmem.chunking.chunk import refine_language
 from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.element import NO_ELEMENTS, Element, FileElements
-from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, Grammar, Node
+from gitmem.chunking.element import ANONYMOUS, NO_ELEMENTS, Element, FileElements
+from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, Grammar, Node
 from gitmem.chunking.lines import Lines, line_start, trim
 
 _BOUNDS: Final = ChunkBounds(min_bytes=0)
@@ -19,6 +23,12 @@ _BOUNDS: Final = ChunkBounds(min_bytes=0)
 _SECTION_BOUNDS: Final = ChunkBounds(max_bytes=1 << 24)
 _DOCSTRINGS: Final = frozenset({"python", "starlark"})
 """Languages in which a string that begins a body documents it; elsewhere it can be the value of the block."""
+
+_MAX_ANONYMOUS: Final = 1000
+"""Anonymous classes of one file that are opened: the definition around each is sought among all."""
+
+_SUPERTYPE: Final = re.compile(rb"(?:[\w.\\]+\s+|[\w\\]+[.\\])*([\w$]+)")
+"""A qualified name, perhaps behind a keyword; the group is its last part."""
 
 
 def find_elements(data: bytes, language: str) -> FileElements:
@@ -65,12 +75,26 @@ def _sections(data: bytes) -> list[Element]:
 
 
 def _units(data: bytes, root: Node, grammar: Grammar, comments: list[tuple[int, int]]) -> list[Element]:
-    """Return the named units of a syntax tree at all levels."""
-    from gitmem.chunking.outline import outline_tree
-
+    """Return the named units of a syntax tree at all levels, members of anonymous classes included."""
     lines = Lines(data)
     starts = dict(comments)
-    elements: list[Element] = []
+    elements = list(_outlined(data, lines, root, grammar, starts))
+    # Outer classes come first, so the member of one is already there if another class lies inside of it.
+    for node, body in _anonymous_classes(root, grammar):
+        around = [each for each in elements if each.start <= node.start_byte and node.end_byte <= each.end]
+        owner = max(around, key=lambda each: each.start).symbol if around else ""
+        prefix = f"{owner}.{ANONYMOUS}{_supertype(node, data)}."
+        elements += [
+            member._replace(symbol=prefix + member.symbol) for member in _outlined(data, lines, body, grammar, starts)
+        ]
+    elements.sort(key=lambda each: (each.start, -each.end))
+    return elements
+
+
+def _outlined(data: bytes, lines: Lines, root: Node, grammar: Grammar, comments: dict[int, int]) -> Iterator[Element]:
+    """Yield the named units below a node as elements, without members of anonymous classes."""
+    from gitmem.chunking.outline import outline_tree
+
     todo = [outline_tree(data, root, grammar, _BOUNDS)]
     while todo:
         unit = todo.pop()
@@ -82,24 +106,41 @@ def _units(data: bytes, root: Node, grammar: Grammar, comments: list[tuple[int, 
             if not each.symbol:
                 continue
             start, end = trim(data, each.start, each.end)
-            node = each.nodes[0]
-            code = _code_start(data, start, end, starts)
-            elements.append(
-                Element(
-                    each.symbol,
-                    piece.name or each.symbol,
-                    each.chunk_type,
-                    start,
-                    code,
-                    max(_body_start(node, grammar, end), code),
-                    end,
-                    lines.number(start),
-                    lines.number(end - 1),
-                    each.shape in (CONTAINER, NAMESPACE),
-                )
+            code = _code_start(data, start, end, comments)
+            yield Element(
+                each.symbol,
+                piece.name or each.symbol,
+                each.chunk_type,
+                start,
+                code,
+                max(_body_start(each.nodes[0], grammar, end), code),
+                end,
+                lines.number(start),
+                lines.number(end - 1),
+                each.shape in (CONTAINER, NAMESPACE),
             )
-    elements.sort(key=lambda each: (each.start, -each.end))
-    return elements
+
+
+def _anonymous_classes(root: Node, grammar: Grammar) -> Iterator[tuple[Node, Node]]:
+    """Yield the anonymous classes below a node with their bodies, outer ones first."""
+    from gitmem.chunking.parse import find_nodes
+
+    nodes = find_nodes(root, grammar.parser, grammar.anonymous) if grammar.anonymous else []
+    with_body = ((node, child) for node in nodes for child in node.children if _is_class_body(child, grammar))
+    yield from islice(with_body, _MAX_ANONYMOUS)
+
+
+def _is_class_body(node: Node, grammar: Grammar) -> bool:
+    rule = grammar.table.get(node.type)
+    return rule is not None and rule.shape == TRANSPARENT and bool(node.named_child_count)
+
+
+def _supertype(node: Node, data: bytes) -> str:
+    """Return the name of the class or interface that an anonymous class extends, of an enum constant its own."""
+    named = node.child_by_field_name("type") or node.child_by_field_name("name")
+    candidates = [named] if named is not None else [child for child in node.named_children if child.type != "arguments"]
+    match = _SUPERTYPE.match(data, candidates[0].start_byte, candidates[0].end_byte) if candidates else None
+    return match[1].decode("utf-8", "replace") if match else ""
 
 
 def _code_start(data: bytes, start: int, end: int, comments: dict[int, int]) -> int:

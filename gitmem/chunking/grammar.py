@@ -82,6 +82,9 @@ class Grammar:
     separator: str = "."
     """Text between the parts of a symbol."""
 
+    anonymous: frozenset[str] = field(default=frozenset())
+    """Node types that are anonymous classes if they have a body: a child that is transparent."""
+
 
 COMMENTS: Final = "comment line_comment block_comment multiline_comment"
 
@@ -99,6 +102,7 @@ def make_grammar(
     merged_type: str = "",
     methods: bool = True,
     separator: str = ".",
+    anonymous: str = "",
 ) -> Grammar:
     """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
     table: dict[str, Rule] = {}
@@ -107,7 +111,8 @@ def make_grammar(
     for shape, types in roles:
         table.update(dict.fromkeys(types.split(), Rule(shape)))
     table.update(units)
-    return Grammar(parser, table, frozenset(joins.split()), frozenset(bodies.split()), merged_type, methods, separator)
+    sets = frozenset(joins.split()), frozenset(bodies.split())
+    return Grammar(parser, table, *sets, merged_type, methods, separator, frozenset(anonymous.split()))
 
 
 def container(chunk_type: str, name: Namer | None = None) -> Rule:

@@ -9,6 +9,7 @@ differ, it follows all of them. The merge itself is a change only if it has line
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from gitmem.git.file_history import PathChange, read_commit_files, read_path_changes, read_shallow
@@ -40,6 +41,7 @@ class Tracer:
 
     def __init__(self, location: RepositoryLocation, reader: ElementReader, cache: TraceCache | None = None) -> None:
         self._last_only = False
+        self._since: tuple[str, ...] = ()
         self._location = location
         self._reader = reader
         self._cache = cache
@@ -76,6 +78,14 @@ class Tracer:
             trace = self._trace(commit, version)
         return last_change(trace.changes)
 
+    def trace_range(self, commit: str, version: Version, since: Sequence[str]) -> list[Change]:
+        """Return the changes of an element in the commits that are in the history of none of `since`.
+
+        Nothing before them is read, so that the cost depends on the length of the range alone.
+        """
+        self._since = tuple(f"^{each}" for each in since)
+        return self._trace(commit, version).changes
+
     @property
     def _is_done(self) -> bool:
         return self._last_only and last_change(self._changes.values()) is not None
@@ -91,6 +101,9 @@ class Tracer:
 
     def _read_changes(self, start: str, path: bytes) -> list[PathChange]:
         """Return the commits that changed a path, from the cache if they are there."""
+        # Lists of a part of the history are not cached: the cache is for whole ones.
+        if self._since:
+            return read_path_changes(self._location, (start, *self._since), path)
         changes = self._cache.find_changes(start, path) if self._cache is not None else None
         if changes is None:
             changes = read_path_changes(self._location, (start,), path)
@@ -126,6 +139,9 @@ class Tracer:
         unchanged = [state for state in states if not compare(state.version, version)]
         if unchanged:
             return unchanged
+        if not states and self._since and change.before and not parents:
+            self._compare_boundary(change, version)
+            return []
         if not states:
             self._begin(change, version, has_file=bool(parents))
             return []
@@ -141,6 +157,14 @@ class Tracer:
         if version.element.chunk_type == LINES:
             return find_lines(version, older)
         return find_unchanged(version, older) or find_in_file(version, older)
+
+    def _compare_boundary(self, change: PathChange, version: Version) -> None:
+        """Compare an element with the parent of the oldest commit of a range: the walk does not enter that parent."""
+        old = self._find(version, change._replace(blob=change.before))
+        if old is None:
+            self._begin(change, version, has_file=True)
+        elif compare(old, version):
+            self._record(change.commit, old, version)
 
     def _begin(self, change: PathChange, version: Version, *, has_file: bool) -> None:
         """Handle the commit in which the path or the element begins: it came from another file, or is new."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
+from gitmem.chunking.element import is_in_anonymous_class
 from gitmem.git.file_history import FileChange
 from gitmem.history.changes import BODY, FILE_MOVE, FORMAT, compare
 from gitmem.history.element_reader import ElementReader
@@ -25,6 +26,9 @@ GROUPS: Final = (ADDED, REMOVED, CHANGED, MOVED)
 
 _MAX_PAIRS: Final = 100_000
 """Pairs of new and lost definitions of different files that are compared by their text; beyond, names must be equal."""
+
+_MAX_NAMESAKES: Final = 50
+"""Lost definitions of one name that are then compared with a new one: those that are closest to it in size."""
 
 _SMALL: Final = 12
 """Tokens of parameters and body below which definitions are alike by chance."""
@@ -85,7 +89,6 @@ def compare_trees(files: Sequence[FileChange], reader: ElementReader) -> list[El
     """
     reader.expect([oid for file in files for oid in (file.old_blob, file.blob)])
     changes: list[ElementChange] = []
-    pairs: list[_Pair] = []
     compared: list[_File] = []
     for change in files:
         old = reader.version(change.old_path, change.old_blob)
@@ -95,10 +98,11 @@ def compare_trees(files: Sequence[FileChange], reader: ElementReader) -> list[El
             continue
         changes += _loose_code(change, old, new)
         file, kept = _pair_by_key(change, old, new)
-        pairs += kept
-        compared.append(file)
-    pairs += _match_rest(compared)
-    changes += [_to_change(pair) for pair in _without_members(pairs)]
+        # Described at once: of a range of thousands of files, only those in which definitions came or went are kept.
+        changes += [_to_change((pair, 0)) for pair in kept]
+        if file.gone or file.added:
+            compared.append(file)
+    changes += [_to_change(pair) for pair in _without_members(_match_rest(compared))]
     # Blank lines between the members of a class are no change of it.
     changes = [each for each in changes if each.kinds != (FORMAT,) or each.size]
     return sorted(changes, key=lambda each: (GROUPS.index(each.group), each.path, each.first, each.symbol))
@@ -107,10 +111,10 @@ def compare_trees(files: Sequence[FileChange], reader: ElementReader) -> list[El
 def _pair_by_key(change: FileChange, old: FileVersion, new: FileVersion) -> tuple[_File, list[_Pair]]:
     """Pair the definitions with equal keys in their order; return those that differ, and the file with the others."""
     olds: defaultdict[tuple[object, ...], list[Version]] = defaultdict(list)
-    for version in old.versions:
+    for version in _outer(old):
         olds[version.key].append(version)
     pairs, added = [], []
-    for version in new.versions:
+    for version in _outer(new):
         same = olds[version.key]
         if not same:
             added.append(version)
@@ -121,6 +125,11 @@ def _pair_by_key(change: FileChange, old: FileVersion, new: FileVersion) -> tupl
         if match.text != version.text:
             pairs.append(_Pair(match, version, file_moved=True))
     return _File(change, old, new, [version for rest in olds.values() for version in rest], added), pairs
+
+
+def _outer(file: FileVersion) -> list[Version]:
+    """Return the definitions of a file without members of anonymous classes, whose changes are those around them."""
+    return [version for version in file.versions if not is_in_anonymous_class(version.element.symbol)]
 
 
 def _match_rest(files: Sequence[_File]) -> list[_Pair]:
@@ -184,6 +193,9 @@ class _Matcher:
     def _find_elsewhere(self, new: Version) -> Version | None:
         pool = self._by_name[new.element.name] if self._has_names_only else self._gone
         free = [old for old in pool if id(old) in self._free and old.path != new.path and _is_recognised(old, new)]
+        if self._has_names_only and len(free) > _MAX_NAMESAKES:
+            # Thousands of files may define `__init__`: those of another size cannot be the most similar one.
+            free = sorted(free, key=lambda old: abs(old.tokens - new.tokens))[:_MAX_NAMESAKES]
         # In a file that still exists, a definition of the same name is more likely another one.
         match = find_among(new, [old for old in free if id(old) in self._deleted])
         return match or find_among(new, free, same_name=EXTRACTED)
@@ -199,7 +211,7 @@ def _score(pair: _Pair) -> float:
 
 def _is_recognised(old: Version, new: Version) -> bool:
     """Return whether two definitions of different files are alike by more than chance. Small ones need one symbol."""
-    if min(old.bag.total(), new.bag.total()) >= _SMALL:
+    if min(old.tokens, new.tokens) >= _SMALL:
         return True
     return old.element.symbol == new.element.symbol
 

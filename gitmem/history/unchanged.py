@@ -11,6 +11,12 @@ from gitmem.history.version import FileVersion, Version
 _CLOSINGS: Final = b"{};"
 """Last characters of a line that cannot be a comment or an annotation of the element below."""
 
+_ENDS: Final = (b"}", b";", b"end")
+"""Ends of elements behind which nothing can belong to them. Elsewhere the next line's indentation decides."""
+
+_NEAR: Final = 1000
+"""Bytes behind an element that are searched for the next line."""
+
 
 def find_unchanged(version: Version, older: FileVersion) -> Version | None:
     """Return the element in an older version of the file if its text is there once, in the same container.
@@ -30,6 +36,13 @@ def find_unchanged(version: Version, older: FileVersion) -> Version | None:
     # A comment that the element lost stands right above the place where its text begins now.
     if above != before and above and above[-1] not in _CLOSINGS:
         return None
+    # Without a bracket or keyword at its end, lines that the element lost stand right below it: a parse decides.
+    end = at + len(text)
+    if not text.endswith(_ENDS) and _line_below(older.data, end) != _line_below(data, element.end):
+        return None
+    # The definition around a member of an anonymous class names it, and may have had another name.
+    if older.data.rfind(version.owner, 0, at) < 0:
+        return None
     if version.header and not _is_nearest(version, older.data, at):
         return None
     return Version(older, _moved(version, older, at), version)
@@ -46,6 +59,12 @@ def _line_above(data: bytes, start: int) -> bytes:
     """Return the line before the one with an offset, without its blanks."""
     line = data.rfind(b"\n", 0, start)
     return data[data.rfind(b"\n", 0, max(line, 0)) + 1 : max(line, 0)].strip()
+
+
+def _line_below(data: bytes, end: int) -> bytes:
+    """Return the first line behind an offset that is not blank, with its indentation."""
+    rest = data[end : end + _NEAR]
+    return next((line for line in rest.split(b"\n")[1:] if line.strip()), b"").rstrip()
 
 
 def _is_nearest(version: Version, data: bytes, at: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
-from gitmem.chunking.element import Element, FileElements
+from gitmem.chunking.element import Element, FileElements, is_in_anonymous_class
 
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _CALLABLE: Final = frozenset({"function", "method"})
@@ -101,6 +101,16 @@ class Version:
         return max((entry for entry in self.source.headers if entry[0] < self.element.start), default=(0, b""))[1]
 
     @cached_property
+    def owner(self) -> bytes:
+        """Signature of the definition in which the anonymous class of this member is made; b"" of other elements."""
+        if self.twin is not None:
+            return self.twin.owner
+        element, inner = self.element, is_in_anonymous_class(self.element.symbol)
+        around = (each for each in self.source.file.elements if inner and not each.holds and element.end <= each.end)
+        outermost = next((each for each in around if each.start < element.start), None)
+        return self.source.data[outermost.code : outermost.body].strip() if outermost is not None else b""
+
+    @cached_property
     def parameters(self) -> tuple[bytes, ...]:
         """Tokens between the brackets behind the name; all of the signature if there are none."""
         name = self.element.name.encode("utf-8", "replace")
@@ -114,10 +124,19 @@ class Version:
         """Multiset of the tokens of the body and the parameters, by which two elements are compared."""
         return Counter(self.body) + Counter(self.parameters)
 
+    @cached_property
+    def tokens(self) -> int:
+        """Number of these tokens."""
+        return self.bag.total()
+
     @property
     def kind(self) -> str:
-        """Chunk type, with functions and methods as one: moving a function into a class makes it a method."""
-        return "function" if self.element.chunk_type in _CALLABLE else self.element.chunk_type
+        """Chunk type, with functions and methods as one: moving a function into a class makes it a method.
+
+        Members of anonymous classes are a kind of their own: they lie inside of other elements, and replace none.
+        """
+        chunk_type = "function" if self.element.chunk_type in _CALLABLE else self.element.chunk_type
+        return f"anonymous {chunk_type}" if is_in_anonymous_class(self.element.symbol) else chunk_type
 
     @property
     def key(self) -> tuple[str, str, tuple[bytes, ...]]:

@@ -4,7 +4,7 @@ The oracle knows what each commit did to each function of each branch. Functions
 be taken for another. Commits are written by `git fast-import`, one process for a whole history.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from tests.gitrepo import Repo
 from tests.history.tracing import trace
 
 FILES = ("a.py", "b.py", "c.py")
-CHANGES = ("body", "signature", "document", "rename", "move", "move file", "add", "remove", "revert", "branch", "merge",
-           "pick", "cross")  # fmt: skip
+CHANGES = ("body", "signature", "document", "rename", "move", "move file", "add", "remove", "revert", "undo", "split",
+           "absorb", "branch", "merge", "pick", "cross")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,31 @@ def apply(world: World, change: str, choice: int) -> None:
     elif change == "revert" and function.comment:
         edited = Function(number, function.name, function.lines, function.parameters)
         world.commit(record(put(state, path, function, edited), number, subject, DOCUMENTATION))
+    elif change in ("undo", "split", "absorb"):
+        divide(world, change, path, function)
     else:
         combine(world, change, path, function)
+
+
+def divide(world: World, change: str, path: str, function: Function) -> None:
+    """Split half of a function off as a new one that it calls, let it absorb the next one, or undo a change."""
+    state, subject = world.state, world.next_subject()
+    functions = state.files[path]
+    if change == "undo" and function.lines[-1].startswith("extra"):
+        edited = replace(function, lines=function.lines[:-1])
+        world.commit(record(put(state, path, function, edited), function.number, subject, BODY))
+    if change == "split" and len(function.lines) >= 6:
+        half = len(function.lines) // 2
+        part = replace(new_function(world), lines=function.lines[half:], parameters=function.parameters)
+        rest = replace(function, lines=(*function.lines[:half], f"return {part.name}(value)"))
+        state = put(put(state, path, function, rest), path, None, part)
+        state = record(state, function.number, subject, BODY)
+        world.commit(record(state, part.number, subject, INTRODUCED))
+    elif change == "absorb" and function != functions[-1]:
+        other = functions[functions.index(function) + 1]
+        whole = replace(function, lines=(*function.lines, *other.lines))
+        state = put(put(state, path, function, whole), path, other, None)
+        world.commit(record(state, function.number, subject, BODY))
 
 
 def combine(world: World, change: str, path: str, function: Function) -> None:
@@ -208,15 +231,13 @@ def merge(one: State, other: State, base: State) -> State | None:
     return State(files, histories)
 
 
-# Both sides of a merge changed the file, and one of them the function.
-@example([("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("merge", 0)], 0)
-@example([("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("cross", 0), ("body", 0)], 0)
-@example([("body", 0), ("branch", 0), ("pick", 0), ("merge", 0)], 0)
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(st.lists(st.tuples(st.sampled_from(CHANGES), st.integers(0, 50)), min_size=4, max_size=14), st.integers(0, 50))
-def test_the_applied_changes_are_found(
-    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, int]], choice: int
-) -> None:
+Steps = list[tuple[str, int]]
+steps = st.lists(st.tuples(st.sampled_from(CHANGES), st.integers(0, 50)), min_size=4, max_size=14)
+unhurried = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+def write_history(folder: Path, changes: Steps) -> tuple[Repo, World]:
+    """Write a repository with a history of changes, and return both."""
     world = World()
     first, second = new_function(world), new_function(world)
     start = State({"a.py": (first, second)}, {})
@@ -225,10 +246,43 @@ def test_the_applied_changes_are_found(
     world.commit(start)
     for change, place in changes:
         apply(world, change, place)
-    repo = Repo.init(Path(tmp_path_factory.mktemp("history")))
+    repo = Repo.init(folder)
     tip = f"reset refs/heads/tip\nfrom :{world.branches[world.current][0]}\n"
     repo.git("fast-import", "--quiet", stdin="".join([*world.stream, tip]).encode())
+    return repo, world
+
+
+def choose_function(world: World, choice: int) -> tuple[str, Function]:
+    """Return a function that still exists, with its path."""
     places = [(path, each) for path, functions in sorted(world.state.files.items()) for each in functions]
-    path, function = places[choice % len(places)]
+    return places[choice % len(places)]
+
+
+# Both sides of a merge changed the file, and one of them the function.
+@example([("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("merge", 0)], 0)
+@example([("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("cross", 0), ("body", 0)], 0)
+@example([("body", 0), ("branch", 0), ("pick", 0), ("merge", 0)], 0)
+@example([("split", 0), ("move file", 0), ("absorb", 0), ("body", 0), ("undo", 0)], 0)
+@settings(max_examples=100, suppress_health_check=unhurried)
+@given(steps, st.integers(0, 50))
+def test_the_applied_changes_are_found(tmp_path_factory: pytest.TempPathFactory, changes: Steps, choice: int) -> None:
+    repo, world = write_history(Path(tmp_path_factory.mktemp("history")), changes)
+    path, function = choose_function(world, choice)
     found = {(step.subject, step.kinds) for step in trace(repo, path, function.name, "tip")}
     assert found == set(world.state.histories[function.number])
+
+
+@example([("body", 0), ("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("merge", 0)], 0, 2)
+@example([("move", 0), ("rename", 0), ("body", 0), ("move file", 0)], 0, 2)
+@settings(max_examples=30, suppress_health_check=unhurried)
+@given(steps, st.integers(0, 50), st.integers(1, 14))
+def test_a_trace_of_a_range_is_that_part_of_the_whole(
+    tmp_path_factory: pytest.TempPathFactory, changes: Steps, choice: int, length: int
+) -> None:
+    repo, world = write_history(Path(tmp_path_factory.mktemp("history")), changes)
+    path, function = choose_function(world, choice)
+    commits = repo.git("rev-list", "--topo-order", "tip").split()
+    since = commits[min(length, len(commits) - 1)]
+    inside = set(repo.git("log", "--format=%s", f"{since}..tip").split())
+    found = {(step.subject, step.kinds) for step in trace(repo, path, function.name, "tip", since)}
+    assert found == {step for step in world.state.histories[function.number] if step[0] in inside}

@@ -253,3 +253,35 @@ def test_a_copy_in_another_class_is_new(make_repo: MakeRepo) -> None:
     repo.commit({"a.py": timer}, "first")
     repo.commit({"a.py": f"{timer}\n\nclass Batch:\n    def stop(self):\n{body}"}, "copy")
     assert trace(repo, "a.py", "Batch.stop") == [Step("copy", ("introduced",))]
+
+
+def test_lines_that_were_removed_from_the_end_are_a_change(repo: Repo) -> None:
+    repo.commit(
+        {"a.py": "def total(value):\n    first(value)\n    second(value)\n\n\ndef other():\n    pass\n"}, "grow"
+    )
+    repo.commit({"a.py": "def total(value):\n    first(value)\n\n\ndef other():\n    pass\n"}, "shrink")
+    assert [step.subject for step in trace(repo, "a.py", "total")][:2] == ["shrink", "grow"]
+
+
+def test_a_method_of_an_anonymous_class_has_a_history_of_its_own(make_repo: MakeRepo) -> None:
+    repo = make_repo("java")
+    text = (
+        "class Menu {{\n    void {name}(Items items) {{\n        items.{call}(new Comparator<Item>() {{\n"
+        "            public int compare(Item one, Item other) {{\n                return one.{key} - other.{key};\n"
+        "            }}\n        }});\n    }}\n}}\n"
+    )
+    steps = [
+        ("sort", "sort", "size"),
+        ("sort", "sort", "weight"),
+        ("sort", "order", "weight"),
+        ("open", "order", "weight"),
+    ]
+    for name, call, key in steps:
+        repo.commit({"Menu.java": text.format(name=name, call=call, key=key)}, f"{name} {call} {key}")
+    member = trace(repo, "Menu.java", "Menu.open.new Comparator.compare")
+    assert [(step.subject, step.kinds) for step in member] == [
+        ("sort sort weight", ("body",)),
+        ("sort sort size", ("introduced",)),
+    ]
+    whole = trace(repo, "Menu.java", "Menu.open")
+    assert [step.kinds for step in whole] == [("rename",), ("body",), ("body",), ("introduced",)]

@@ -24,9 +24,9 @@ class Step(NamedTuple):
     before: str = ""
 
 
-def trace(repo: Repo, path: str, symbol: str, rev: str = "HEAD") -> list[Step]:
-    """Return the history of an element, newest first."""
-    changes, _ = trace_changes(repo, path, lambda file: find(file, symbol), rev)
+def trace(repo: Repo, path: str, symbol: str, rev: str = "HEAD", since: str = "") -> list[Step]:
+    """Return the history of an element, newest first; only that which `since` lacks if it is given."""
+    changes, _ = trace_changes(repo, path, lambda file: find(file, symbol), rev, since)
     return [Step(subject, change.kinds, _place(change)) for subject, change in changes]
 
 
@@ -47,14 +47,15 @@ def sources(repo: Repo, path: str, symbol: str) -> list[tuple[str, list[tuple[st
 
 
 def trace_changes(
-    repo: Repo, path: str, choose: Callable[[FileVersion], Version], rev: str = "HEAD"
+    repo: Repo, path: str, choose: Callable[[FileVersion], Version], rev: str = "HEAD", since: str = ""
 ) -> tuple[list[tuple[str, Change]], list[str]]:
     """Return the changes of an element of a file with the subjects of their commits, and where the clone is cut."""
     location, commit = locate(repo.path), repo.oid(rev)
     with open_reader(location, bulk=False) as blobs:
         reader = ElementReader(blobs, find_elements)
         file = reader.version(path.encode(), read_blob_id(location, commit, path.encode()))
-        changes, ends = Tracer(location, reader).trace(commit, choose(file))
+        tracer, version = Tracer(location, reader), choose(file)
+        changes, ends = (tracer.trace_range(commit, version, [since]), []) if since else tracer.trace(commit, version)
     details = read_details(location, [change.commit for change in changes])
     return [(details[change.commit].subject, change) for change in changes], ends
 

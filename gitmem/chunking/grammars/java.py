@@ -32,5 +32,6 @@ GRAMMARS: Final = {
         },
         transparent="class_body interface_body enum_body enum_body_declarations annotation_type_body",
         bodies="block constructor_body class_body",
+        anonymous="object_creation_expression enum_constant",
     )
 }

@@ -64,5 +64,6 @@ GRAMMARS: Final = {
         },
         transparent="class_body enum_class_body import_list import_header package_header",
         bodies="function_body class_body",
+        anonymous="object_literal",
     )
 }

@@ -45,5 +45,6 @@ GRAMMARS: Final = {
         },
         transparent="declaration_list enum_declaration_list namespace_definition compound_statement if_statement",
         bodies="compound_statement",
+        anonymous="anonymous_class",
     )
 }

@@ -37,5 +37,6 @@ GRAMMARS: Final = {
         transparent="template_body enum_body package_clause with_template_body enum_case_definitions",
         prefixes="annotation",
         bodies="block indented_block template_body",
+        anonymous="instance_expression",
     )
 }
