@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "impact": "List the callers that changes touch.",
     "when": "Show when a function appeared, and every commit that changed it.",
     "changes": "List the functions and classes that differ between two revisions.",
+    "bisect-hint": "Rank the commits of a range by how likely they introduced a fault.",
     "eval": "Evaluate the search on this repository's own history, and tune it.",
     "memory": "Store notes in the repository, and manage all records of the memory.",
     "doc": "Store documents from other sources in the repository: pages, mails, chats, transcripts.",
@@ -74,7 +75,9 @@ class LazyGroup(CommandGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if not self.has_command(ctx, cmd_name):
             return None
-        command: click.Command = import_module(f"gitmem.cli.{ALIASES.get(cmd_name, cmd_name)}").command
+        command: click.Command = import_module(
+            f"gitmem.cli.{ALIASES.get(cmd_name, cmd_name).replace('-', '_')}"
+        ).command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":

@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from tests.bench import (
     ablation,
+    bisect_hints,
     calibration,
     cold,
     contradicting_notes,
@@ -85,6 +86,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "issues": issues,
     "history": history,
     "past-search": past_search,
+    "bisect-hints": bisect_hints,
     "usages": usages,
     "document-quality": document_quality,
     "mixed-kinds": mixed_kinds,

@@ -32,6 +32,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "when": {"location": "src/cookies.py:7"},
     "changes": {"range": "HEAD~1..HEAD"},
     "search_history": {"query": "sign the cookie"},
+    "bisect_hint": {"symptom": "the cookie is not signed", "range": "HEAD~1..HEAD"},
     "status": {},
     "list": {},
     "memory_store": {"content": "Keys rotate weekly."},

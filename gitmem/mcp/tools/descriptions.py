@@ -223,6 +223,17 @@ SEARCH_HISTORY: Final = _tool(
     root=ROOT,
     format=FORMAT,
 )
+BISECT_HINT: Final = _tool(
+    "bisect_hint",
+    "Suspects of a fault",
+    "Rank the commits of a range by how likely they introduced a fault. Use it before a bisection, or instead.",
+    ["symptom"],
+    symptom={"type": "string", "minLength": 1, "maxLength": 32000, "description": "what fails: error, issue, sentence"},
+    range={"type": "string", "description": "`GOOD..BAD`; default: the running bisection, or the last 500 commits"},
+    limit=_LIMIT | {"default": 10},
+    root=ROOT,
+    format=FORMAT,
+)
 MAP: Final = _tool(
     "map",
     "Outline the code",

@@ -37,7 +37,7 @@ WRITING_TOOLS: Final = (*_CHANGING_TOOLS, REPORT_TOOL)
 """Tools that write into the server's own repository."""
 
 _MEMORY_TOOLS: Final = (*_CHANGING_TOOLS, "list")
-_HISTORY_TOOLS: Final = ("when", "changes", "search_history")
+_HISTORY_TOOLS: Final = ("when", "changes", "search_history", "bisect_hint")
 _STRUCTURE_TOOLS: Final = ("map", "impact")
 ADMIN_TOOLS: Final = ("index_update", "index_cancel", "config_reload", "manager")
 """Tools that change no record, but the index or the processes of the user."""

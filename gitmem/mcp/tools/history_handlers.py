@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from gitmem.answering.bisect_hint import read_bisect_hint
 from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
 from gitmem.answering.history_json import former_place, history_json, kinds_of
 from gitmem.answering.past_json import describe_past, life_lines, past_json
@@ -14,7 +15,9 @@ from gitmem.answering.range_changes import (
     fit_changes,
     read_range_changes,
 )
+from gitmem.answering.range_suspects import Suspect
 from gitmem.answering.search_query import Query, SearchFilters
+from gitmem.answering.suspects_json import chunk_lines, describe_hint, hint_json
 from gitmem.display import count, visible
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump, fit_values
@@ -79,10 +82,27 @@ def search_history(get_repository: GetRepository, arguments: Arguments, call: To
     return render_blocks(blocks, describe_past(answer), notes, "ask for fewer results")
 
 
+def bisect_hint(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+    """Return the commits of a range that are most likely to have introduced a symptom."""
+    workspace = get_repository(arguments["root"]).reopen()
+
+    def report(done: int, total: int) -> None:
+        call.report_progress(done, total, "reading the commits of the range")
+
+    hint = read_bisect_hint(workspace, arguments["symptom"], arguments["range"], call.check, report)
+    if arguments["format"] == "json":
+        value = mask_value(hint_json(hint, arguments["limit"]))
+        shown, more = fit_values(value["suspects"])
+        return dump({**value, "suspects": shown, "omitted": value["omitted"] + more})
+    blocks = [_suspect_block(suspect) for suspect in hint.suspects[: arguments["limit"]]]
+    return render_blocks(blocks, describe_hint(hint), [*call.notes, *hint.notes], "ask with a lower limit")
+
+
 HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {
     "when": when,
     "changes": changes,
     "search_history": search_history,
+    "bisect_hint": bisect_hint,
 }
 """Handlers by the name of the tool."""
 
@@ -113,3 +133,10 @@ def _past_block(answer: PastAnswer, found: PastHit, rank: int) -> Block:
     heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
     lives = [f"  {mask_text(line)}" for line in life_lines(found)]
     return Block(heading, [*lives, *render_snippet(found.lines, hit, answer.terms, rank)])
+
+
+def _suspect_block(suspect: Suspect) -> Block:
+    commit = suspect.commit
+    subject = visible(mask_text(f"{commit.subject} ({commit.author})"))
+    head = f"{commit.commit[:_SHORT]} {commit.date[:_DAY]} {suspect.score:.2f}: {subject}"
+    return Block(head, [f"  {mask_text(line)}" for line in chunk_lines(suspect)])

@@ -7,6 +7,7 @@ from gitmem.errors import UsageError
 from gitmem.mcp.compat.systems import PREFIX, SYSTEMS, load_tools
 from gitmem.mcp.tools.admin_tools import TOOLS as ADMIN_TOOLS
 from gitmem.mcp.tools.descriptions import (
+    BISECT_HINT,
     CHANGES,
     CONVERSATION_APPEND,
     DELETE,
@@ -32,7 +33,7 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "search": (SEARCH, RELATED, USAGES, GET, STATUS),
     "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
-    "history": (WHEN, CHANGES, SEARCH_HISTORY),
+    "history": (WHEN, CHANGES, SEARCH_HISTORY, BISECT_HINT),
     "structure": (MAP, IMPACT, USAGES),
     "repositories": (LIST,),
     "admin": ADMIN_TOOLS,

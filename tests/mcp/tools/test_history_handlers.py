@@ -109,3 +109,24 @@ def test_search_history_finds_removed_code_with_its_commits(repo: Repo) -> None:
         assert "nowhere" in await refused(client, "search_history", query="encoder", removed="nowhere")
 
     talk(repo.path, action, TOOLSETS)
+
+
+def test_bisect_hint_ranks_the_commits_of_a_range(repo: Repo) -> None:
+    repo.commit({"src/waits.py": "def wait(seconds):\n    sleep(seconds)\n"}, "add wait")
+    index(repo)
+
+    async def action(client: Client) -> None:
+        text = await ask(client, "bisect_hint", symptom="it sleeps for too many seconds", range="HEAD~3..HEAD", limit=1)
+        fence, head, chunk, *_, state = text.splitlines()
+        assert fence == "<results>"
+        assert head.startswith(f"{repo.oid('HEAD')[:9]} 2024-01-02 ")
+        assert head.endswith(": add wait (A Person)")
+        assert chunk == "  src/waits.py#wait  introduced"
+        assert state == "[HEAD~3..HEAD: 3 commits without merges]"
+        value = json.loads(
+            await ask(client, "bisect_hint", symptom="sleep", range="HEAD~3..HEAD", limit=2, format="json")
+        )
+        assert (len(value["suspects"]), value["omitted"]) == (2, 1)
+        assert "not a range" in await refused(client, "bisect_hint", symptom="sleep", range="HEAD")
+
+    talk(repo.path, action, TOOLSETS)
