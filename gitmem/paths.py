@@ -16,11 +16,23 @@ MEMORY_TIP: Final = "gitmem-memory-tip"
 WRITER: Final = "gitmem-writer"
 """Id of this clone as a writer of shared records, and the place it was made for, in the common git directory."""
 
+SHARING: Final = "gitmem-sharing.lock"
+"""Lock of the process that shares records after the user's fetches and pushes, in the common git directory."""
+
+SHARING_WANTED: Final = "gitmem-sharing-wanted"
+"""Mark that a fetch or a push of the user asks for an exchange of records."""
+
+SHARED: Final = "gitmem-shared"
+"""File that is as old as the last such exchange."""
+
 STARTING: Final = "gitmem-starting"
 """Marker in the git directory of a working tree while a hook starts a process.
 
 Hooks that run meanwhile start none (`hooks/block.sh`): that process has not read the state of the repository yet.
 """
+
+PUSHING: Final = "gitmem-pushing"
+"""The same for the hook of a push."""
 
 BASE_SUFFIX: Final = ".base"
 """End of the name of a file with all paths of a tree, from which views of other trees differ."""

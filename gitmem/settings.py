@@ -176,6 +176,8 @@ SETTINGS: Final = (
             personal=True),
     Setting("recurseSubmodules", "false", "Whether `index` and `query` enter submodules and nested repositories.",
             choices=("true", "false")),
+    Setting("autoShare", "false", "Whether hooks share records in the background after your fetches and pushes.",
+            choices=("true", "false")),
     Setting("allowedHosts", ("github.com",), "Hosts from which `gitmem index URL` clones.", personal=True),
 )  # fmt: skip
 
@@ -235,6 +237,7 @@ class Settings(NamedTuple):
     passage_prefix: str = ""
     pooling: str = "mean"
     recurse_submodules: str = "false"
+    auto_share: str = "false"
     allowed_hosts: tuple[str, ...] = ("github.com",)
 
 

@@ -28,7 +28,17 @@ from gitmem.git.locate import RepositoryLocation, locate, main_worktree
 from gitmem.git.status_shortcuts import parse_shortcuts
 from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
-from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
+from gitmem.paths import (
+    INDEX_NAME,
+    MEMORY_LOCK,
+    PURGING,
+    PUSHING,
+    SHARED,
+    SHARING,
+    SHARING_WANTED,
+    STARTING,
+    IndexPaths,
+)
 from gitmem.settings import PREFIX, Settings, parse_settings
 from gitmem.store.manifest import Manifest, find_manifest
 
@@ -264,10 +274,12 @@ def remove_index(workspace: Workspace) -> bool:
     exists = require_own_folder(workspace.paths.root)
     if exists:
         remove_tree(workspace.paths.root)
-    remove_file(workspace.location.common_dir / MEMORY_LOCK)
+    for name in (MEMORY_LOCK, SHARING, SHARING_WANTED, SHARED):
+        remove_file(workspace.location.common_dir / name)
     remove_file(workspace.location.common_dir / PURGING)
     remove_file(workspace.location.common_dir / _MADE_HERE)
-    remove_file(workspace.location.git_dir / STARTING)
+    for name in (STARTING, PUSHING):
+        remove_file(workspace.location.git_dir / name)
     excluded = workspace.in_worktree and remove_exclude(workspace.location, _EXCLUDE)
     return exists or excluded
 

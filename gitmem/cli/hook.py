@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import ExitCode, UsageError
-from gitmem.install.hook_state import EVENTS
-from gitmem.paths import STARTING
+from gitmem.install.hook_state import EVENTS, PUSHES
+from gitmem.paths import PUSHING, STARTING
 
 if TYPE_CHECKING:
     from gitmem.git.locate import RepositoryLocation
@@ -26,6 +26,7 @@ _PRE_COMMIT_EVENTS: Final = {
     "PRE_COMMIT_CHECKOUT_TYPE": "post-checkout",
     "PRE_COMMIT_IS_SQUASH_MERGE": "post-merge",
     "PRE_COMMIT_REWRITE_COMMAND": "post-rewrite",
+    "PRE_COMMIT_REMOTE_NAME": PUSHES,
 }
 _NICENESS: Final = 10
 """Scheduling priority, the same as in `hooks/*.sh`."""
@@ -73,9 +74,14 @@ def _runs_without(location: "RepositoryLocation", event: str) -> bool:
     from gitmem.git.version import read_version
     from gitmem.install.hook_setup import starts_gitmem
 
-    if event == REFRESH:
-        event = next((name for variable, name in _PRE_COMMIT_EVENTS.items() if variable in os.environ), "post-commit")
     return starts_gitmem(location, event, read_version())
+
+
+def _pre_commit_event(event: str) -> str:
+    """Return the event at which pre-commit runs: its hook for all of them names none."""
+    if event != REFRESH:
+        return event
+    return next((name for variable, name in _PRE_COMMIT_EVENTS.items() if variable in os.environ), "post-commit")
 
 
 def _await_caller(process_id: str) -> None:
@@ -104,11 +110,21 @@ def _catch_up(event: str) -> None:
     from gitmem.workspace import open_workspace
 
     workspace = open_workspace(Path(), os.environ)
-    if _PRE_COMMIT in os.environ and _runs_without(workspace.location, event):
-        return
+    pushes = event == PUSHES
+    if _PRE_COMMIT in os.environ:
+        known = _pre_commit_event(event)
+        if _runs_without(workspace.location, known):
+            return
+        pushes = known == PUSHES
     _await_caller(os.environ.get(_CALLER, ""))
     # From here on a later event may be missed, so the next hook must start a process of its own again.
     with suppress(OSError):
-        (Path(os.environ.get("GIT_DIR") or ".git") / STARTING).unlink()
+        (Path(os.environ.get("GIT_DIR") or ".git") / (PUSHING if pushes else STARTING)).unlink()
     os.chdir(workspace.location.git_dir)  # do not keep a working tree busy that the user removes or moves
-    catch_up(workspace, event, os.environ)
+    if not pushes:
+        catch_up(workspace, event, os.environ)
+    if workspace.settings.auto_share == "true":
+        # Only who shares pays for the import; the process of the hook has detached by now.
+        from gitmem.records.automatic_sharing import share_after
+
+        share_after(workspace, pushes=pushes)

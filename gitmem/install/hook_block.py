@@ -15,7 +15,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from gitmem.paths import bundled
+from gitmem.install.hook_state import PUSHES
+from gitmem.paths import PUSHING, STARTING, bundled
 
 ORIGINAL_SUFFIX: Final = ".before-gitmem"
 """Suffix of the second name of a hook that a wrapper replaces."""
@@ -35,7 +36,15 @@ _BLOCK: Final = re.compile(
 
 def make_block(event: str, program: Sequence[str], origin: str) -> bytes:
     """Return the lines for an event. `program` is the command of this gitmem, used if there is none on PATH."""
-    return _fill("block.sh", EVENT=event, PROGRAM=shlex.join(program), NOTE=origin)
+    return _fill("block.sh", EVENT=event, STARTING=starting_file(event), PROGRAM=shlex.join(program), NOTE=origin)
+
+
+def starting_file(event: str) -> str:
+    """Return the name of the marker by which hooks that run at the same time start one process.
+
+    A push has its own: the process of a commit just before does not share records.
+    """
+    return PUSHING if event == PUSHES else STARTING
 
 
 def make_file(event: str, program: Sequence[str], origin: str) -> bytes:

@@ -3,8 +3,12 @@
 from pathlib import Path
 from typing import Final, NamedTuple
 
-EVENTS: Final = ("pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite")
-"""Events that may leave the index incomplete. The files staged for a commit are indexed once the commit exists."""
+PUSHES: Final = "pre-push"
+EVENTS: Final = ("pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite", PUSHES)
+"""Events that may leave the index incomplete, and that of a push, after which records may be shared.
+
+The files staged for a commit are indexed once the commit exists.
+"""
 
 INSTALLED: Final = "installed"
 MISSING: Final = "missing"

@@ -56,6 +56,11 @@ def read_place(location: RepositoryLocation, remote: str) -> str:
     return place
 
 
+def is_prepared(location: RepositoryLocation, remote: str) -> bool:
+    """Return whether somebody decided to share with a remote."""
+    return read_remote_setting(location, remote, _SETTING) != ""
+
+
 def choose_place(workspace: Workspace, remote: str = "", place: str = "") -> Place:
     """Find the first place that a remote accepts, or check a given one, and remember it in git's configuration.
 

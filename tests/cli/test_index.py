@@ -35,7 +35,9 @@ def test_init_takes_a_path(cli: Cli, own: Repo) -> None:
 def test_init_again_changes_nothing(cli: Cli, own: Repo) -> None:
     before = (own.path / ".gitmem" / "manifest").read_bytes()
     first = cli("init", "--no-mcp", cwd=own.path)
-    assert first.out.splitlines()[1].startswith("  hooks: pre-commit post-commit post-checkout post-merge post-rewrite")
+    assert first.out.splitlines()[1].startswith(
+        "  hooks: pre-commit post-commit post-checkout post-merge post-rewrite pre-push"
+    )
     outcome = cli("init", "--no-mcp", cwd=own.path)
     assert outcome.out == f"up to date: main {own.oid('HEAD')[:7]}\n"
     assert (own.path / ".gitmem" / "manifest").read_bytes() == before

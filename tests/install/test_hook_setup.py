@@ -347,7 +347,7 @@ def test_new_files_are_executable_for_users_who_may_read_the_repository(repo: Re
 def test_the_command_installs_shows_and_removes_the_hooks(cli: Cli, own: Repo) -> None:
     installed = cli("hooks", "install", cwd=own.path)
     assert (installed.code, installed.err) == (0, "")
-    assert installed.out.startswith("hooks: pre-commit post-commit post-checkout post-merge post-rewrite")
+    assert installed.out.startswith("hooks: pre-commit post-commit post-checkout post-merge post-rewrite pre-push")
     status = json.loads(cli("hooks", "status", "--json", cwd=own.path).out)
     assert [hook["state"] for hook in status["hooks"]] == [INSTALLED] * len(EVENTS)
     assert cli("hooks", "status", cwd=own.path).out.startswith("pre-commit     installed  ")
@@ -377,4 +377,4 @@ def test_skipped_hooks_take_one_line_of_init_and_are_explained_by_install(cli: C
     lines = cli("hooks", "install", cwd=repo.path).out.splitlines()
     assert len(lines) == 1 + len(EVENTS) + 1 + len(EVENTS), "a summary, the reasons, and a line to add for each"
     assert lines[2] == f"  post-commit skipped: core.hooksPath is {repo.path}/.githooks"
-    assert lines[8].startswith(f"add to {repo.path}/.githooks/post-commit: ")
+    assert lines[len(EVENTS) + 3].startswith(f"add to {repo.path}/.githooks/post-commit: ")
