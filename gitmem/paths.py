@@ -99,13 +99,18 @@ class IndexPaths(NamedTuple):
         return self.state / "tuning"
 
     @property
+    def digest(self) -> Path:
+        """Last computed digest of the index of a tree."""
+        return self.state / "digest"
+
+    @property
     def scratch(self) -> Path:
-        """Folder of the temporary index of an evaluation, while one runs."""
+        """Folder of the temporary index of an evaluation or a check of received rows, while one runs."""
         return self.state / "eval"
 
     @property
     def scratch_lock(self) -> Path:
-        """Lock of the process that runs an evaluation."""
+        """Lock of the process that uses that folder."""
         return self.state / "eval-lock"
 
     @property

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from gitmem.actions.cancel import cancel
+from gitmem.actions.index_refs import forget_fetched
 from gitmem.actions.install import Installer
 from gitmem.errors import Busy, UnsafeIndex
 from gitmem.freshness.cancellation import read_run
@@ -41,6 +42,7 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     """
     hooks = uninstall_hooks(workspace.location)
     removed = remove_own_index(workspace)
+    forget_fetched(workspace.location)
     files, problems = Installer(workspace.location, environment).uninstall()
     location = workspace.location
     root = registered_folder(workspace)

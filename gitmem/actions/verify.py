@@ -6,26 +6,34 @@ from dataclasses import dataclass, field
 from gitmem.errors import DamagedFile
 from gitmem.freshness.commit_index import find_history
 from gitmem.freshness.commit_run import repair_commits
+from gitmem.freshness.currency import is_current
 from gitmem.freshness.past_index import find_past
 from gitmem.freshness.past_run import repair_past
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import remove_file
+from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.integrity import Fault, Findings, check_index, check_segments
 from gitmem.indexing.lifetimes import find_past_view
+from gitmem.indexing.tree_digest import TreeDigest, find_tree_digest, write_last_digest
+from gitmem.indexing.views import peek_view
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest
-from gitmem.workspace import Workspace, require_index
+from gitmem.workspace import Workspace, open_snapshot, require_index
 
 _TRIES = 3
 
 
 @dataclass(slots=True)
 class VerifyReport:
-    """Findings, and the problems that were repaired, empty without a repair."""
+    """Findings, and the problems that were repaired, empty without a repair.
+
+    `digest` is that of HEAD's index, None if not all of it is indexed or something is damaged.
+    """
 
     findings: Findings
     repaired: list[str] = field(default_factory=list)
+    digest: TreeDigest | None = None
 
     @property
     def sound(self) -> bool:
@@ -39,10 +47,25 @@ def verify(workspace: Workspace, *, repair: bool = False) -> VerifyReport:
     Raises: NoIndex, UnsafeIndex, NewerFormat, and with `repair` the errors of `freshness.refresh`.
     """
     findings = _check(workspace)
-    if not findings.problems or not repair:
-        return VerifyReport(findings)
-    _replace_damaged(workspace, findings)
-    return VerifyReport(_check(workspace), repaired=findings.problems)
+    repaired: list[str] = []
+    if findings.problems and repair:
+        _replace_damaged(workspace, findings)
+        repaired, findings = findings.problems, _check(workspace)
+    return VerifyReport(findings, repaired, None if findings.problems else _digest_head(workspace))
+
+
+def _digest_head(workspace: Workspace) -> TreeDigest | None:
+    """Compute the digest of HEAD's index, and keep it for `gitmem status`."""
+    location, paths = workspace.location, workspace.paths
+    manifest = require_index(workspace)
+    if location.head_tree is None or not is_current(workspace, location.head_tree):
+        return None
+    key = view_key(location.head_tree, location.content)
+    view = peek_view(location, paths, location.head_tree)
+    digest = find_tree_digest(open_snapshot(workspace, manifest), view, key)
+    if digest is not None:
+        write_last_digest(paths, digest)
+    return digest
 
 
 def _check(workspace: Workspace) -> Findings:

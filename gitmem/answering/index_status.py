@@ -21,9 +21,11 @@ from gitmem.indexing.fingerprint import (
     dimensions_of,
     is_made_with,
     model_of,
+    view_key,
     with_dimensions,
 )
 from gitmem.indexing.index_writer import find_unfinished
+from gitmem.indexing.tree_digest import find_last_digest
 from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
 from gitmem.memory.last_tip import find_lost_records
@@ -51,6 +53,7 @@ class Status:
     `partial` until its first run has completed. `unfinished` blobs are done of an interrupted full run. `writing` says
     whether another process writes the index now, and `run` is the command that does, "" for another change;
     `progress` is how far it is, None before its first batch.
+    `digest` is that of HEAD's index, "" if it was not computed since HEAD moved.
     `provider` is the selected one, `provider_data` what leaves the machine, and `other_model` says whether the index
     was made with another model.
     """
@@ -88,6 +91,7 @@ class Status:
     provider: str = ""
     provider_data: str = ""
     other_model: bool = False
+    digest: str = ""
     tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
 
@@ -131,6 +135,9 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.chunks_total, status.blobs_total = manifest.rows, manifest.blobs
     status.bytes = folder_bytes(workspace.paths.root)
     status.model = model_of(manifest.fingerprint)
+    key = view_key(status.tree, workspace.location.content) if status.tree else ""
+    digest = find_last_digest(workspace.paths, key, manifest.fingerprint) if key in manifest.views else None
+    status.digest = digest.digest if digest else ""
     status.tuning = read_tuning(workspace)
     current = is_made_with(manifest.fingerprint, workspace.settings)
     selected = with_dimensions(current_fingerprint(workspace.settings), dimensions_of(manifest.fingerprint))

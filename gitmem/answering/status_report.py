@@ -37,6 +37,7 @@ def status_lines(status: Status) -> list[str]:
         lines.append(f"types      {shares(status.chunk_types)}")
     lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
                  f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
+    lines += [f"digest     {status.digest}"] if status.digest else []
     lines.append(f"model      {visible(status.model)}")
     if status.other_model:
         lines.append(f"           `gitmem index` embeds everything again with the selected `{status.provider}`")
@@ -104,6 +105,7 @@ def status_json(status: Status) -> dict[str, Any]:
             "blobs": status.blobs_total,
             "trees": status.trees,
         },
+        "digest": status.digest or None,
         "model": status.model,
         "provider": {
             "name": status.provider,

@@ -6,15 +6,19 @@ from gitmem.actions.verify import VerifyReport, verify
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.display import count, visible
-from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode, UsageError
 
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Replace damaged files.")
+@click.option("--remote", metavar="NAME", default="", help="Check the index that others share on a git remote instead.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, repair: bool, as_json: bool) -> ExitCode:
+def command(ctx: click.Context, repair: bool, remote: str, as_json: bool) -> ExitCode:
     """Read every checksum and compare the index with git.
+
+    Prints the digest of HEAD's index, which is the same in every clone. With `--remote` all rows that others pushed
+    there are compared with rows made from the same blobs here, and the published digests with the one computed here.
 
     The exit code is 0 if everything is intact (or was repaired), else 5.
 
@@ -22,13 +26,36 @@ def command(ctx: click.Context, repair: bool, as_json: bool) -> ExitCode:
     Examples:
       gitmem verify
       gitmem verify --repair
+      gitmem verify --remote origin
     """
+    if remote:
+        if repair:
+            raise UsageError("`--repair` does not apply to a remote", hint="gitmem verify --repair")
+        return _check_remote(ctx, remote, as_json=as_json)
     report = verify(open_here(ctx), repair=repair)
     if as_json:
         write_json(_as_json(report))
     else:
         _print(report)
     return ExitCode.OK if report.sound else ExitCode.FAILED
+
+
+def _check_remote(ctx: click.Context, remote: str, *, as_json: bool) -> ExitCode:
+    from gitmem.actions.remote_check import verify_remote  # imports numpy and the worker pool
+
+    result = verify_remote(open_here(ctx), remote)
+    if as_json:
+        write_json(result._asdict() | {"sound": not result.faults})
+    else:
+        for note in result.notices:
+            print(f"note: {visible(note)}")
+        for fault in result.faults:
+            say(f"error: {fault}")
+        vectors = "embedded again" if result.embedded else "not embedded again: compared with own ones of equal texts"
+        print(f"{'unsound' if result.faults else 'sound'}: {visible(result.remote)}, {count(result.packs, 'pack')}, "
+              f"{result.checked:,} of {count(result.blobs, 'blob')} chunked again, "
+              f"{count(result.vectors, 'vector')} compared ({vectors}), {count(result.digests, 'digest')}")  # fmt: skip
+    return ExitCode.FAILED if result.faults else ExitCode.OK
 
 
 def _print(report: VerifyReport) -> None:
@@ -44,6 +71,8 @@ def _print(report: VerifyReport) -> None:
         return
     print(f"sound: {count(findings.segments, 'segment')}, {count(findings.views, 'tree')}, "
           f"{count(findings.blobs, 'blob')}, {count(findings.chunks, 'chunk')}")  # fmt: skip
+    if report.digest:
+        print(f"digest {report.digest.digest}")
 
 
 def _as_json(report: VerifyReport) -> dict[str, object]:
@@ -58,4 +87,5 @@ def _as_json(report: VerifyReport) -> dict[str, object]:
         "damaged": findings.damaged,
         "repaired": report.repaired,
         "notes": findings.notes,
+        "digest": report.digest._asdict() if report.digest else None,
     }

@@ -118,13 +118,23 @@ class Container:
     Raises: DamagedFile, OldFormat, NewerFormat on opening.
     """
 
-    def __init__(self, path: Path, magic: bytes, data: Any, *, oldest: int = FORMAT, is_verified: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        magic: bytes,
+        data: Any,
+        *,
+        oldest: int = FORMAT,
+        is_verified: bool = False,
+        max_header: int = _MAX_HEADER,
+    ) -> None:
         """Open the bytes of a file, or a mapped file.
 
         `oldest` is the oldest version whose fields and sections the caller understands. With `is_verified` the blocks
-        are not verified again when they are read.
+        are not verified again when they are read. A longer header than `max_header` bytes is refused.
         """
         self.path = path
+        self._max_header = max_header
         self._mapped = data if isinstance(data, MappedFile) else None
         self._view = memoryview(data.data if isinstance(data, MappedFile) else data)
         self._is_verified = is_verified
@@ -149,7 +159,7 @@ class Container:
         if actual != magic:
             raise damaged(self.path, "wrong magic number")
         header = view[_PREFIX_BYTES : _PREFIX_BYTES + length]
-        if length > _MAX_HEADER or len(header) != length:
+        if length > self._max_header or len(header) != length:
             raise damaged(self.path, "truncated header")
         if _checksum(view[: _START.size], header) != view[_START.size : _PREFIX_BYTES]:
             raise damaged(self.path, "header checksum mismatch")
@@ -164,7 +174,7 @@ class Container:
         if end < body or any(self._view[_PREFIX_BYTES:body]):
             raise damaged(self.path, "truncated or changed before the first section")
         length, checksum = _END.unpack_from(self._view, end)
-        if length > min(_MAX_HEADER, end - body):
+        if length > min(self._max_header, end - body):
             raise damaged(self.path, "truncated header")
         header = self._view[end - length : end]
         if zlib.crc32(header) != checksum:

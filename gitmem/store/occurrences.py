@@ -116,15 +116,14 @@ def unpack_occurrences(record: bytes | memoryview) -> Occurrences:
     """Return the occurrences of a record. Raises ValueError if it is damaged."""
     if not len(record):
         return NOTHING
-    stream = zlib.decompressobj()
+    data = inflate_names(record)
     try:
-        data = stream.decompress(record, _MAX_BYTES)
         line_width, width, count, size = _HEADER.unpack_from(data)
         line_type, type_ = _TYPES[line_width], _TYPES[width]
-    except (zlib.error, struct.error, KeyError) as problem:
+    except (struct.error, KeyError) as problem:
         raise ValueError("a record of names is damaged") from problem
     at = _HEADER.size + size
-    if not stream.eof or len(data) != at + count * (line_width + 1 + 2 * width):
+    if len(data) != at + count * (line_width + 1 + 2 * width):
         raise ValueError("a record of names has the wrong size")
     strings = data[_HEADER.size : at].split(b"\n")
     gaps = np.frombuffer(data, line_type, count, at)
@@ -136,6 +135,23 @@ def unpack_occurrences(record: bytes | memoryview) -> Occurrences:
     if count and (max(names.max(), receivers.max()) >= len(strings) or kinds.max() >= len(OCCURRENCE_KINDS)):
         raise ValueError("a record of names refers to an unknown string or kind")
     return Occurrences(strings, np.cumsum(gaps, dtype=np.int64), kinds, names, receivers)
+
+
+def inflate_names(record: bytes | memoryview) -> bytes:
+    """Return the content of a record, which is the same for every version of zlib. Raises ValueError if it is damaged.
+
+    No more is inflated than the largest record has.
+    """
+    if not len(record):
+        return b""
+    stream = zlib.decompressobj()
+    try:
+        data = stream.decompress(record, _MAX_BYTES)
+    except zlib.error as problem:
+        raise ValueError("a record of names is damaged") from problem
+    if not stream.eof:
+        raise ValueError("a record of names has the wrong size")
+    return data
 
 
 def name_postings(records: Sequence[bytes]) -> SortedPostings:

@@ -190,6 +190,10 @@ class Segment:
         rows = self._file["content_order"].pick(ranks, 4).view("<u4")[:, 0].astype(np.int64)
         return rows, self._file["content"].pick(rows, CONTENT_BYTES)
 
+    def pick_contents(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the content hashes of some rows, [len(rows), CONTENT_BYTES]; only their blocks are read."""
+        return self._file["content"].pick(rows, CONTENT_BYTES)
+
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
         """64-bit key of (object id, requested language) of each blob."""
@@ -248,13 +252,15 @@ class Segment:
 
     def occurrences(self, blob: int) -> Occurrences:
         """Return the occurrences of names in a blob. Raises DamagedFile."""
-        start, end = (
-            int(bound) for bound in self._file["names_at"].pick(np.array([blob, blob + 1]), 4).view("<u4")[:, 0]
-        )
         try:
-            return unpack_occurrences(self._file["names"].read(start, end))
+            return unpack_occurrences(self.name_record(blob))
         except ValueError as problem:
             raise damaged(self.path, str(problem)) from problem
+
+    def name_record(self, blob: int) -> bytes:
+        """Return the record of the names in a blob, as it is stored. Raises DamagedFile."""
+        start, end = self._file["names_at"].pick(np.array([blob, blob + 1]), 4).view("<u4")[:, 0].tolist()
+        return bytes(self._file["names"].read(start, end))
 
     def name_bounds(self) -> NDArray[np.uint32]:
         """Return the offsets of the records of all blobs in section `names`, [blobs + 1]."""

@@ -1,0 +1,65 @@
+"""`--index` of `gitmem push`, `gitmem pull` and `gitmem sync`: exchange the index instead of the records."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+from gitmem.cli.context import open_here, write_json
+from gitmem.cli.text_input import print_notices
+from gitmem.display import count, size, visible
+from gitmem.errors import ExitCode
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+index_option: Final[Decorator] = click.option(
+    "--index", is_flag=True, help="Exchange rows of the index instead of records."
+)
+
+
+def run_index_exchange(
+    ctx: click.Context, remote: str, *, pull: bool, push: bool, dry_run: bool, as_json: bool
+) -> ExitCode:
+    """Exchange the index with a remote, and print the changes."""
+    from gitmem.actions.index_exchange import pull_index, push_index  # imports numpy, which records do without
+
+    workspace = open_here(ctx)
+    pulled = pull_index(workspace, remote, dry_run=dry_run) if pull else None
+    pushed = push_index(workspace, remote, dry_run=dry_run) if push else None
+    print_notices(ctx, [*dict.fromkeys([*(pulled.notices if pulled else ()), *(pushed.notices if pushed else ())])])
+    if as_json:
+        write_json({
+            "pulled": _as_json(pulled) if pulled else None,
+            "pushed": _as_json(pushed) if pushed else None,
+            "dry_run": dry_run,
+        })  # fmt: skip
+        return ExitCode.OK
+    would = "would be " if dry_run else ""
+    if pulled:
+        print(f"from {visible(pulled.remote)}: {count(pulled.blobs, 'blob')} {would}taken, "
+              f"{count(pulled.rows, 'chunk')}, {size(pulled.bytes)}; {_missing(pulled.missing)}")  # fmt: skip
+        if pulled.blobs:
+            print(_describe_check(pulled.checked, pulled.vectors, embedded=pulled.embedded))
+    if pushed:
+        print(f"{count(pushed.blobs, 'blob')} {would}pushed to {visible(pushed.remote)} for {pushed.commit[:12]}, "
+              f"{size(pushed.bytes)}")  # fmt: skip
+        print(f"digest {pushed.digest.digest}" if pushed.digest else "no digest: not every file is indexed")
+    return ExitCode.OK
+
+
+def _missing(blobs: int) -> str:
+    return f"{count(blobs, 'blob')} not shared: `gitmem index` embeds them" if blobs else "HEAD is complete"
+
+
+def _describe_check(blobs: int, vectors: int, *, embedded: bool) -> str:
+    """Return the line about the compared rows."""
+    how = "embedded again" if embedded else "without asking the model: only those of texts that are known here"
+    return f"checked: {count(blobs, 'blob')} chunked again, {count(vectors, 'vector')} compared ({how})"
+
+
+def _as_json(result: Any) -> dict[str, Any]:
+    """Return a result as JSON values, without notices, which are printed."""
+    values = {name: value for name, value in result._asdict().items() if name != "notices"}
+    if values.get("digest"):
+        values["digest"] = values["digest"]._asdict()
+    return values
