@@ -114,6 +114,7 @@ def answer_here(
 def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
     """Print an answer and keep its search as a session; return OK with hits and NO_RESULTS without."""
     page_output(click.get_current_context())
+    start_user_server(workspace.settings)
     if not shows_secrets():
         answer = mask_answer(answer)
     answer = save_session(workspace, answer)
@@ -135,7 +136,6 @@ def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode
         say(f"{describe_absence(answer)} ({_describe(answer)})")
         if answer.rejected is not None and not form.quiet:
             say("hint: to see them: --min-score 0")
-    start_user_server(workspace.settings)
     return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
 
 

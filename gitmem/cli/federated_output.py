@@ -42,6 +42,7 @@ def query_repositories(
     else:
         answer = answer_repositories(own, names, query, selection, os.environ, refresh=refresh)
     page_output(click.get_current_context())
+    start_user_server(own.settings if own else read_user_settings(os.environ))
     if not shows_secrets():
         from gitmem.answering.federated_answer import mask_federated
 
@@ -52,7 +53,6 @@ def query_repositories(
         say(f"{describe_absence(answer)} ({_describe(answer)})")
         if answer.rejected is not None and not form.quiet:
             say("hint: to see them: --min-score 0")
-    start_user_server(own.settings if own else read_user_settings(os.environ))
     return ExitCode.OK if answer.order else ExitCode.NO_RESULTS
 
 

@@ -12,18 +12,24 @@ _ON = "true"
 
 
 def start_user_server(settings: Settings) -> None:
-    """Start the server of the user unless one runs; the next queries are answered by it. Never waits, prints nothing.
+    """Start the server of the user at the end of this command, unless one runs. Never waits, prints nothing.
 
     Only `gitmem.autoServe` enables it. A query that must not ask a server starts none either.
     """
     if settings.auto_serve != _ON or settings.use_server != _ON or console.client_console() is not None:
         return
-    if not click.get_current_context().obj["server"]:
-        return
-    # First the answer: its reader need not wait until the system has started a process.
-    console.stdout().flush()
+    context = click.get_current_context().find_root()
+    if context.obj["server"]:
+        # Also if the reader of the answer closes its pipe early, as `head` does.
+        context.call_on_close(_start)
+
+
+def _start() -> None:
     from gitmem.web.starting import launch_server
 
-    # A server is a convenience: the answer is complete without one, and `gitmem doctor` says whether one runs.
+    # First the answer: its reader need not wait until the system has started a process. A server is a convenience: the
+    # answer is complete without one, and `gitmem doctor` says whether one runs.
+    with suppress(OSError):
+        console.stdout().flush()
     with suppress(OSError):
         launch_server(os.environ)
