@@ -195,7 +195,7 @@ class _Group:
         parts = []
         for member, base in zip(self._members, self._first_blobs, strict=False):
             # Blobs are numbered over the segments of all members, in their order.
-            own = member.searcher.passing_blobs(filters, kinds)
+            own = member.searcher.scopes.passing_blobs(filters, kinds)
             own = np.where(passing_paths(member.searcher.view, row_filters(filters)), own, -2)
             parts.append(np.where(own >= 0, own + base, own))
         return np.concatenate(parts)

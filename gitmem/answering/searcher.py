@@ -8,7 +8,7 @@ This module imports numpy and the search. A command imports it after it has star
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.filter_rows import passing_entries, row_filters
 from gitmem.answering.missing_files import index_missing
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
+from gitmem.answering.search_scopes import SearchScopes
 from gitmem.answering.tree_notes import tree_notes
 from gitmem.answering.usable_manifest import require_fingerprint
 from gitmem.answering.weights_in_force import load_weights
@@ -36,13 +36,11 @@ from gitmem.git.program import naming_removed_folder
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
-from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
-from gitmem.records.note_links import find_outdated
+from gitmem.memory.kinds import COMMITS
 from gitmem.search.engine import SearchOptions, SearchResult, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
-from gitmem.search.scope import Filters, Scope
 from gitmem.search.skeleton import InnerChunk, find_inner_chunks
 from gitmem.store.graph import RowGraph, find_graph
 from gitmem.store.manifest import Manifest, find_manifest
@@ -87,7 +85,6 @@ class Searcher:
         self._kinds = kinds
         self._weights = weights
         self.encoder = encoder
-        self._whole: dict[tuple[str, ...], Scope] = {}
         self._graph: RowGraph | None = None
         self._overlay = overlay
         self._records_tree = records_tree
@@ -194,7 +191,7 @@ class Searcher:
 
     def _search(self, query: Query, limit: int, mode: str, within: Collection[bytes] | None) -> SearchResult:
         return search(
-            self.scopes(query.filters, within),
+            self.scopes.select(query.filters, within),
             parse_query(query.text),
             self.encoder,
             limit=limit,
@@ -214,7 +211,7 @@ class Searcher:
             chunk = get_chunk(self.indexed_tree, reader, query.text, query.folder)
         # A vector that several units share cannot tell which of them is meant. Names of similar code often can.
         names = tuple(dict.fromkeys(term for name in find_identifiers(chunk.symbol) for term in terms_of(name)))
-        return SearchResult((), search_similar(self._code_scope(), chunk.row, limit), names)
+        return SearchResult((), search_similar(self.scopes.code(), chunk.row, limit), names)
 
     def adjacent_chunks(self, hit: Hit) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""
@@ -238,60 +235,10 @@ class Searcher:
 
         return CommitSource(self.workspace, self.tree, refresh=self._refresh)
 
-    def scopes(self, filters: SearchFilters, within: Collection[bytes] | None = None) -> list[Scope]:
-        """Return the rows that pass filters, those of files, of records and of commits apart, if there are any."""
-        kinds = kinds_of(filters, self.selection)
-        # Most record filters ask for properties that code does not have, so code cannot pass them.
-        parts = [self._code_scope(filters, within)] if CODE in kinds and not filters.records.excludes_code else []
-        records = [name for name in FOLDERS if name in kinds]
-        if records and self.records is not None:
-            parts.append(self._record_scope(filters, records))
-        if COMMITS in kinds:
-            parts += self.commits.scopes(filters, required=kinds == (COMMITS,))
-        return parts
-
-    def passing_blobs(self, filters: SearchFilters, kinds: Sequence[str]) -> NDArray[np.int64]:
-        """Return the blob of each entry as `Snapshot.match` does, -2 for other kinds and for records that do not pass.
-
-        Filters on paths, languages and chunk types are left to the scope.
-        """
-        # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
-        return np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
-
-    def _code_scope(self, filters: SearchFilters = ALL_CONTENT, within: Collection[bytes] | None = None) -> Scope:
-        whole = self._whole_scope(CODE)
-        if not filters.any and self.tree.since is None:
-            return whole
-        candidates = whole.blob_of if within is None else np.where(self._are_at(within), whole.blob_of, -2)
-        if self.tree.since is None:
-            return Scope(self.snapshot, self.view, row_filters(filters), candidates, whole)
-        from gitmem.answering.changed_rows import find_changed
-
-        changed = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
-        blob_of = np.where(changed.entries, candidates, -2)
-        scope = Scope(self.snapshot, self.view, row_filters(filters), blob_of, whole)
-        scope.restrict(changed.rows, changed.select_units)
-        return scope
-
-    def _are_at(self, paths: Collection[bytes]) -> NDArray[np.bool_]:
-        """Return the mask of some paths, [entries]."""
-        mask = np.zeros(len(self.view), bool)
-        mask[[place for place in map(self.view.find, paths) if place is not None]] = True
-        return mask
-
-    def _record_scope(self, filters: SearchFilters, kinds: Sequence[str]) -> Scope:
-        whole = self._whole_scope(*FOLDERS)
-        if not filters.any and len(kinds) == len(FOLDERS):
-            return whole
-        return Scope(self.snapshot, self.view, row_filters(filters), self.passing_blobs(filters, kinds), whole)
-
-    def _whole_scope(self, *kinds: str) -> Scope:
-        """Return all rows of some kinds, kept for all searches: making it costs milliseconds at 100,000 rows."""
-        if kinds not in self._whole:
-            scope = Scope(self.snapshot, self.view, Filters(), self.passing_blobs(ALL_CONTENT, kinds))
-            scope.outdated = find_outdated(self.records, self.files_in_tree) if kinds == tuple(FOLDERS) else None
-            self._whole[kinds] = scope
-        return self._whole[kinds]
+    @cached_property
+    def scopes(self) -> SearchScopes:
+        """Rows of the tree that a search may find."""
+        return SearchScopes(self.selection, self.tree, self.snapshot, self.view, self._blob_of, lambda: self.commits)
 
     @cached_property
     def names(self) -> "TreeNames":

@@ -89,7 +89,7 @@ def collect_known(options: argparse.Namespace) -> Iterator[Sample]:
                 subject = clone_subject(find_tree(trees, name), work)
                 run(gitmem.index(subject.path))
                 searcher = open_searcher(open_workspace(subject.path, os.environ), WORKING_TREE, refresh=False)
-                (scope,) = searcher.scopes(ALL_CONTENT)
+                (scope,) = searcher.scopes.select(ALL_CONTENT)
                 for query in [*queries[name], *choose_foreign(queries, name)]:
                     yield from sample_query(trees.name, scope, query, places_of)
 
@@ -123,7 +123,7 @@ def collect_documents(options: argparse.Namespace) -> Iterator[Sample]:
         queries = {name: list(own) for name, (_, own) in opened.items()}
         for name, (workspace, own) in opened.items():
             searcher = open_searcher(workspace, WORKING_TREE, ("documents",), refresh=False)
-            (scope,) = searcher.scopes(SearchFilters(kinds=("documents",)))
+            (scope,) = searcher.scopes.select(SearchFilters(kinds=("documents",)))
             places = partial(_shown_places, row_places(workspace, scope))
             for query in [*own, *choose_foreign(queries, name)]:
                 yield from sample_query("documents", scope, query, places)

@@ -81,7 +81,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 def collect(workspace: Workspace, queries: Sequence[BenchQuery]) -> list[Pair]:
     """Run all queries of one project."""
     searcher = open_searcher(workspace, WORKING_TREE, (KIND,), refresh=False)
-    (scope,), encoder = searcher.scopes(SearchFilters(kinds=(KIND,))), BundledEncoder()
+    (scope,), encoder = searcher.scopes.select(SearchFilters(kinds=(KIND,))), BundledEncoder()
     shown = row_places(workspace, scope)
     pairs = []
     for query in queries:

@@ -96,7 +96,7 @@ def _collect_query_features(
     run(gitmem.index(path))
     workspace = open_workspace(path, os.environ)
     searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
-    (scope,), encoder = searcher.scopes(ALL_CONTENT), BundledEncoder()
+    (scope,), encoder = searcher.scopes.select(ALL_CONTENT), BundledEncoder()
     for query in queries:
         for mode in MODES:
             retrieved = retrieve(scope, parse_query(query.text), encoder, mode=mode)
