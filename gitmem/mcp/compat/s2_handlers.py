@@ -1,4 +1,4 @@
-"""Handlers of the tools of S2, and the form of its answers and errors."""
+"""Handlers of the tools of S2, and the form of its answers."""
 
 import hashlib
 import re
@@ -12,17 +12,10 @@ from gitmem.answering.answer_json import hit_json
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.chunking.record_passages import record_windows
 from gitmem.embedding.tokens import TokenCounter
-from gitmem.errors import GitmemError, UnknownRecord
-from gitmem.mcp.compat.adapter import (
-    Adapter,
-    Served,
-    error_text,
-    json_answer,
-    search_own,
-    text_answer,
-)
-from gitmem.mcp.compat.s2_tools import FILTER_NAMES
-from gitmem.mcp.tools.arguments import Arguments, InvalidArgument
+from gitmem.errors import UnknownRecord
+from gitmem.mcp.compat.adapter import Adapter, Served, json_answer, search_own, text_answer
+from gitmem.mcp.compat.s2_errors import fail, failed
+from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.tool_answer import ToolAnswer
 from gitmem.memory.document import Document, chunk_id
 from gitmem.memory.note import Note
@@ -101,10 +94,10 @@ def _memory_line(identity: str, type_: str, confidence: float, content: str) -> 
 def _memory_delete(served: Served, arguments: Arguments) -> ToolAnswer:
     identity = arguments["memory_id"]
     if not identity.startswith("mem_"):
-        return _failed("Invalid memory_id: must start with 'mem_'")
+        return failed("Invalid memory_id: must start with 'mem_'")
     # Whole ids alone: gitmem would also take the beginning of one, which the old server did not.
     if not is_note_id(identity):
-        return _failed(f"Memory {identity} not found")
+        return failed(f"Memory {identity} not found")
     delete_records(served.workspace, [identity])
     return text_answer(f"Deleted memory: {identity}")
 
@@ -259,9 +252,9 @@ def _snippet(text: str, query: str) -> str:
 def _artifact_get(served: Served, arguments: Arguments) -> ToolAnswer:
     identity = arguments["artifact_id"]
     if not identity.startswith("art_"):
-        return _failed("Invalid artifact_id: must start with 'art_'")
+        return failed("Invalid artifact_id: must start with 'art_'")
     if not is_document_id(identity):
-        return _failed(f"Artifact {identity} not found")
+        return failed(f"Artifact {identity} not found")
     workspace = served.workspace
     document = get_document(workspace, identity)
     value: dict[str, Any] = {"artifact_id": document.id, "metadata": _metadata(workspace, document)}
@@ -308,9 +301,9 @@ def _chunks(document: Document) -> list[dict[str, Any]]:
 def _artifact_delete(served: Served, arguments: Arguments) -> ToolAnswer:
     identity = arguments["artifact_id"]
     if not identity.startswith("art_"):
-        return _failed("Invalid artifact_id: must start with 'art_'")
+        return failed("Invalid artifact_id: must start with 'art_'")
     if not is_document_id(identity):
-        return _failed(f"Artifact {identity} not found")
+        return failed(f"Artifact {identity} not found")
     deleted = delete_records(served.workspace, [identity])[0]
     return text_answer(f"Deleted artifact {identity} and {deleted.parts} chunks")
 
@@ -328,59 +321,6 @@ def _embedding_health(served: Served, _arguments: Arguments) -> ToolAnswer:
         return json_answer({**value, "api_status": "unhealthy", "error": mask_text(component.message)})
     probe = {"test_embedding_dimensions": facts["dimensions"], "api_latency_ms": component.latency_ms}
     return json_answer({**value, "api_status": "healthy", **probe})
-
-
-_ACTIONS: Final = {
-    "memory_store": "store memory",
-    "memory_search": "search memories",
-    "memory_list": "list memories",
-    "memory_delete": "delete memory",
-    "history_append": "append turn",
-    "history_get": "get history",
-    "artifact_ingest": "ingest artifact",
-    "artifact_search": "search artifacts",
-    "artifact_get": "get artifact",
-    "artifact_delete": "delete artifact",
-    "hybrid_search": "search",
-    "embedding_health": "check embedding health",
-}
-"""End of the message `Failed to ...` by tool."""
-
-
-def fail(tool: str, error: GitmemError) -> ToolAnswer:
-    """Return an error in the old form."""
-    if isinstance(error, InvalidArgument):
-        return _failed(_describe(tool, error))
-    if isinstance(error, UnknownRecord):
-        kind = "Memory" if tool == "memory_delete" else "Artifact"
-        match = re.search("`(.*?)`", error.message)
-        return _failed(f"{kind} {match[1]} not found" if match else error_text(error))
-    return _failed(f"Failed to {_ACTIONS[tool]}: {error_text(error)}")
-
-
-def _failed(text: str) -> ToolAnswer:
-    return ToolAnswer(text, is_error=True)
-
-
-def _describe(tool: str, error: InvalidArgument) -> str:
-    """Describe an argument that the schema refuses, in the words of the old server."""
-    name, schema, value = error.name, error.schema, error.value
-    if tool == "hybrid_search" and (name in FILTER_NAMES or (schema or {}).get("type") == "object"):
-        return f"Invalid filter: {error.message}"
-    if schema is None:
-        return f"Unexpected argument: {name}"
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return f"Missing required field: {name}"
-    if "enum" in schema:
-        return f"Invalid {name}: {value}. Must be one of: {', '.join(schema['enum'])}"
-    label = name.replace("_", " ").capitalize()
-    if isinstance(value, str) and len(value) > schema.get("maxLength", len(value)):
-        if (tool, name) == ("artifact_ingest", "content"):
-            return "Content exceeds maximum size of 10MB"
-        return f"{label} exceeds maximum length of {schema['maxLength']} characters"
-    if "maximum" in schema and isinstance(value, int | float):
-        return f"{label} must be between {schema['minimum']} and {schema['maximum']}"
-    return f"Invalid {name}: {error.message}"
 
 
 ADAPTER: Final = Adapter(
