@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from gitmem.actions.env_file import read_env
 from gitmem.actions.repos import enter_repository
 from gitmem.errors import GitmemError, UsageError
 from gitmem.git.git_config import read_config
@@ -105,6 +106,13 @@ def _import_repositories(data: OlderData, repositories: Mapping[str, Any]) -> Im
     return ImportedData(repositories=new, skipped=skipped)
 
 
+def _import_s1(data: OlderData) -> ImportedData:
+    """Import the variables of an `.env` file."""
+    env = read_env(data.lines)
+    done = import_settings(data, env.values, env.names)
+    return done._replace(skipped=[*(Skipped(*one) for one in env.skipped), *done.skipped])
+
+
 def _import_s2(data: OlderData) -> ImportedData:
     return _import_records(data, convert_s2(data.lines))
 
@@ -183,6 +191,7 @@ _LEVELS: Final = {"warn": "error", "trace": "debug"}
 
 IMPORTERS: Final[Mapping[str, Callable[[OlderData], ImportedData]]] = {
     "s0": _import_s0,
+    "s1": _import_s1,
     "s2": _import_s2,
     "s3": _import_s3,
     "s4": _import_s4,

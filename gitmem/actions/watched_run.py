@@ -5,12 +5,14 @@ stops ends the call with the error of a stopped run. Completed work is kept eith
 """
 
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gitmem.actions.uninstall import remove_own_index
 from gitmem.display import count
-from gitmem.errors import Cancelled, StorageFailed
+from gitmem.errors import Busy, Cancelled, StorageFailed
 from gitmem.freshness.cancellation import read_run, request_stop, resume_command
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
@@ -29,28 +31,67 @@ MODES: Final = (INCREMENTAL, FULL, RESET)
 _REPORT_SECONDS: Final = 0.25
 
 
-def update_index(workspace: Workspace, mode: str, call: Call) -> IndexReport:
-    """Index HEAD, the staged and all changed files, and return the report.
+def describe_progress(progress: "Progress") -> str:
+    """Return the message about a progress that the client shows."""
+    return f"{progress.blobs:,} of {count(progress.blobs_total, 'file')}"
 
-    Raises: CallCancelled, Busy if another process writes the index, Cancelled if somebody stopped the run, and as
-    `refresh`.
+
+def update_index(
+    workspace: Workspace,
+    mode: str,
+    call: Call,
+    describe: "Callable[[Progress], str]" = describe_progress,
+    *,
+    wait: bool = False,
+) -> IndexReport:
+    """Index HEAD, the staged and all changed files, and return the report; `describe` words the progress.
+
+    With `wait` a run waits for the end of one in another process. A second run of this process is always refused.
+
+    Raises: CallCancelled, Busy if the index is being written, Cancelled if somebody stopped the run, and as `refresh`.
     """
-    if mode == RESET:
-        remove_own_index(workspace)
-    run = _WatchedRun(workspace, full=mode == FULL)
-    try:
-        return run.wait(call)
-    except CallCancelled:
-        run.stop()
-        raise
+    with _RUNS.enter(workspace.paths.root):
+        if mode == RESET:
+            remove_own_index(workspace)
+        run = _WatchedRun(workspace, full=mode == FULL, wait=wait)
+        try:
+            return run.wait(call, describe)
+        except CallCancelled:
+            run.stop()
+            raise
+
+
+class _Runs:
+    """Folders of the indexes that runs of this process write or wait for."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._folders: set[Path] = set()
+
+    @contextmanager
+    def enter(self, folder: Path) -> Iterator[None]:
+        """Note a run. Raises: Busy if there is one."""
+        with self._lock:
+            if folder in self._folders:
+                raise Busy("this server is indexing the repository already")
+            self._folders.add(folder)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._folders.discard(folder)
+
+
+_RUNS: Final = _Runs()
 
 
 class _WatchedRun:
     """Run in a thread of its own: the thread of the call must notice that the call was cancelled."""
 
-    def __init__(self, workspace: Workspace, *, full: bool) -> None:
+    def __init__(self, workspace: Workspace, *, full: bool, wait: bool) -> None:
         self._workspace = workspace
         self._full = full
+        self._may_wait = wait
         self._finished = threading.Event()
         self._stopping = False
         self._progress: Progress | None = None
@@ -58,13 +99,12 @@ class _WatchedRun:
         self._error: Exception | None = None
         threading.Thread(target=self._run, name="index update", daemon=True).start()
 
-    def wait(self, call: Call) -> IndexReport:
+    def wait(self, call: Call, describe: "Callable[[Progress], str]") -> IndexReport:
         """Wait for the end, and report the progress to the client meanwhile."""
         while not call.wait(self._finished, _REPORT_SECONDS):
             progress = self._progress
             if progress is not None:
-                message = f"{progress.blobs:,} of {count(progress.blobs_total, 'file')}"
-                call.report_progress(progress.blobs, progress.blobs_total or None, message)
+                call.report_progress(progress.blobs, progress.blobs_total or None, describe(progress))
         if self._report is None:
             assert self._error is not None, "a run ends with a report or an error"
             raise self._error
@@ -82,7 +122,7 @@ class _WatchedRun:
         try:
             self._report = refresh(
                 self._workspace, self._workspace.location.head_tree, staged=True, uncommitted=True, full=self._full,
-                wait=False, event="mcp", resume=resume_command(full=self._full, uncommitted=True),
+                wait=self._may_wait, event="mcp", resume=resume_command(full=self._full, uncommitted=True),
                 report=self._receive,
             )  # fmt: skip
         except Exception as error:

@@ -29,6 +29,7 @@ def command(ctx: click.Context, system: str, file: str, dry_run: bool, as_json: 
 
     \b
       s0  Personal Knowledge MCP: repositories.json, or its configuration
+      s1  Local Knowledge RAG: its `.env` file
       s2  MCP Memory Server: memories, turns and artifacts as JSON Lines
       s3  Codebase Memory: its configuration as JSON
       s4  KnowledgeStore: documents as JSON Lines

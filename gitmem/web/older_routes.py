@@ -1,7 +1,7 @@
 """Routes of S3, a codebase memory server, as its clients know them: below `/api`, with names in camel case.
 
-They are operations like those of the API, with the same checks of token, host, origin and arguments. Only the
-addresses, the values and the codes of errors are the old ones.
+Those of S1 are in `index_manager`. All are operations like those of the API, with the same checks of token, host,
+origin and arguments. Only the addresses, the values and the codes of errors are the old ones.
 """
 
 from http import HTTPStatus
@@ -25,6 +25,7 @@ from gitmem.resident.open_federation import answer_open_repositories
 from gitmem.web.api.operation import COUNT, NAME, TEXT, Arguments, Operation, record
 from gitmem.web.api.routes import Runner, make_routes
 from gitmem.web.errors import Problem, describe_error
+from gitmem.web.index_manager import OPERATIONS as INDEX_OPERATIONS
 from gitmem.web.service import Service
 
 _PREFIX: Final = "/api"
@@ -111,4 +112,7 @@ def _describe(error: Exception) -> Problem:
 
 def make_older_routes(runner: Runner) -> list[Route]:
     """Return the old routes."""
-    return make_routes(runner, OPERATIONS, _PREFIX, _describe)
+    return [
+        *make_routes(runner, OPERATIONS, _PREFIX, _describe),
+        *make_routes(runner, INDEX_OPERATIONS, "", _describe),
+    ]

@@ -112,6 +112,51 @@ def test_settings_of_a_configuration_are_imported(own: Repo, cli: Cli, monkeypat
     assert personal.read_text() == written
 
 
+ENV = """# S1
+DATABASE_URL=postgresql://me:hunter2@localhost/rag
+OPENAI_API_KEY=sk-secret
+export RAG_MAX_RESULTS="20"   # the most
+RAG_REMOVE_BLANK_LINES=false
+RAG_INCLUDE_PATTERNS="**/*.md,**/*.txt"
+RAG_CHUNK_SIZE='1000'
+RAG_CHUNK_OVERLAP=
+RAG_MIN_SIMILARITY=0.7
+RAG_DEFAULT_TEMPLATE="paper
+RAG_REPORT_OUTPUT_DIR=reports
+RAG_MAX_QUOTE_LINES=none
+EMBEDDING_MODEL=text-embedding-3-small
+MY_PASSWORD=hunter3
+"""
+
+
+def test_variables_become_settings_and_keys_do_not(own: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    personal = own.path.with_name("personal")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(personal))
+    file = write(own, ".env", ENV)
+    command = ["import", "--from", "s1", str(file), "--json"]
+    personal.write_text("[gitmem]\n\treportFolder = mine\n")
+    outcome = cli(*command, cwd=own.path)
+    assert outcome.code == 5
+    value = json.loads(outcome.out)
+    assert value["settings"] == {
+        "gitmem.searchDefaultLimit": "20", "gitmem.reportBlankLines": "keep", "gitmem.include": "**/*.md,**/*.txt",
+        "gitmem.chunkMaxBytes": "1000",
+    }  # fmt: skip
+    assert {one["place"] for one in value["skipped"]} == {
+        "DATABASE_URL", "OPENAI_API_KEY", "RAG_MIN_SIMILARITY", "line 10", "RAG_REPORT_OUTPUT_DIR",
+        "RAG_MAX_QUOTE_LINES", "EMBEDDING_MODEL", "MY_PASSWORD",
+    }  # fmt: skip
+    assert "git config --global gitmem.openaiKey KEY" in outcome.err
+    written = personal.read_text()
+    assert "reportFolder = mine" in written
+    assert not [text for text in ("hunter", "sk-secret") if text in outcome.out + outcome.err + written]
+    assert json.loads(cli(*command, cwd=own.path).out)["settings"] == {}
+    write(own, ".env", "RAG_DEBUG_LOG_ENABLED=true\nRAG_REMOVE_BLANK_LINES=perhaps\nLOG_LEVEL=verbose")
+    levels = cli(*command, "--dry-run", cwd=own.path)
+    assert json.loads(levels.out)["settings"] == {"gitmem.log": "debug"}
+    assert "RAG_REMOVE_BLANK_LINES: gitmem has no such value" in levels.err
+
+
 def test_clones_become_known_repositories(own: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OFF_VARIABLE)
     store = {"version": "1.0", "repositories": {

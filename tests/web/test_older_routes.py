@@ -1,4 +1,4 @@
-"""The routes of an older system, as its clients call them."""
+"""The routes of older systems, as their clients call them."""
 
 import re
 from typing import Any
@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.registry import read_registry
+from gitmem.locks import writer_lock
+from gitmem.registry import add_repository, read_registry
+from tests.gitrepo import Repo
 from tests.web.served import BEARER, Served
 
 
@@ -47,7 +49,57 @@ def test_a_code_base_is_renamed_and_deleted(writing: Served) -> None:
     assert read_registry(writing.environment) == []
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/api/knowledgebases"), ("DELETE", "/api/knowledgebases/sample")])
+def wait_for_end(served: Served) -> Any:
+    """Return the entries of the last run after its end."""
+    with served.client.stream("GET", "/api/v1/repositories/sample/events", headers=BEARER) as answer:
+        answer.read()
+    return call(served, "GET", "/progress")
+
+
+def test_the_index_manager_rebuilds_and_shows_its_progress(writing: Served, own: Repo) -> None:
+    before = call(writing, "GET", "/progress")
+    assert [entry["type"] for entry in before] == ["start", "complete"]
+    own.write({"src/parcels.py": "def parcel_weight() -> int:\n    return 3\n", "src/empty.py": ""})
+    (own.path / "src" / "routing.ts").unlink()
+    schema = call(writing, "GET", "/schema-status")
+    assert schema == {
+        "workspacePath": str(own.path), "schemaDimension": 256, "embeddingDimension": 256, "isValid": True,
+        "status": "Needs Update", "totalFilesInProject": 5, "indexedFiles": 4, "notIndexedFiles": 1, "deletedFiles": 1,
+    }  # fmt: skip
+    assert call(writing, "POST", "/rebuild-index") == {"success": True, "message": "Index update started"}
+    start, end = wait_for_end(writing)
+    assert (start["type"], end["type"], end["completedFiles"], end["totalFiles"]) == ("start", "complete", 1, 1)
+    assert before[1]["timestamp"] < start["timestamp"] <= end["timestamp"]
+    assert end.keys() == start.keys() > {"completedChunks", "totalChunks", "waitingForRateLimit"}
+    assert call(writing, "GET", "/schema-status")["notIndexedFiles"] == 0
+    assert call(writing, "POST", "/rebuild-index", reindex_all=True)["message"] == "Index rebuild started"
+    assert wait_for_end(writing)[1]["completedChunks"] > end["completedChunks"]
+
+
+def test_a_busy_index_is_refused_and_its_run_can_be_cancelled(writing: Served) -> None:
+    idle = call(writing, "POST", "/cancel-indexing")
+    assert idle == {"success": False, "message": "No indexing operation is running"}
+    with writer_lock(writing.service.workspace("sample").paths.lock, wait=False):
+        error = call(writing, "POST", "/rebuild-index", 409)["error"]
+        assert error["code"] == "CONFLICT"
+        assert [entry["type"] for entry in call(writing, "GET", "/progress")] == ["progress"]
+        assert call(writing, "GET", "/schema-status")["status"] == "Updating"
+
+
+def test_one_of_several_repositories_must_be_named(writing: Served, own: Repo) -> None:
+    add_repository(writing.environment, own.path.parent, "other")
+    assert "?repository=NAME" in call(writing, "POST", "/rebuild-index", 400)["error"]["message"]
+    assert call(writing, "GET", "/schema-status?repository=sample")["isValid"]
+    assert call(writing, "GET", "/progress?repository=none", 404)["error"]["code"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/knowledgebases"), ("DELETE", "/api/knowledgebases/sample"), ("GET", "/progress"),
+        ("POST", "/rebuild-index"),
+    ],
+)  # fmt: skip
 def test_the_old_routes_need_the_token(reading: Served, method: str, path: str) -> None:
     assert reading.client.request(method, path).status_code == 401
 
@@ -71,6 +123,9 @@ def test_a_wrong_request_gets_an_error_in_the_old_form(
                 ("DELETE", f"/api/knowledgebases/{name}"),
                 ("DELETE", f"/api/knowledgebases/{name}/chunk-sets/{name}"),
                 ("GET", f"/api/knowledgebases/{name}/stats"),
+                ("POST", "/rebuild-index?repository=none"),
+                ("GET", f"/progress?repository={name}"),
+                ("POST", f"/cancel-indexing?repository={name}"),
             ]
         )
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "compat-"
 
-SYSTEMS: Final = ("s0", "s2", "s3", "s4")
+SYSTEMS: Final = ("s0", "s1", "s2", "s3", "s4")
 """Names of the systems; those of their toolsets have the prefix."""
 
 

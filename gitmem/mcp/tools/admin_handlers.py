@@ -69,17 +69,22 @@ def index_cancel(server: AdminCall, arguments: Arguments) -> str:
 
 def config_reload(server: AdminCall, arguments: Arguments) -> str:
     """Replace the open repository by one with the present configuration."""
-    repository = server.get(arguments["root"])
-    before = repository.workspace.settings
-    after = server.table.reload(repository, server.call).workspace
-    pairs = zip(SETTINGS, before, after.settings, strict=True)
-    changed = [setting.key for setting, old, new in pairs if old != new]
-    value: dict[str, Any] = {"changed": changed, "needs_reindex": _needs_reindex(after)}
+    value = reload_settings(server.table, server.get(arguments["root"]), server.call)
     if arguments["format"] == "json":
         return dump(value)
+    changed = value["changed"]
     lines = [f"reloaded; changed: {', '.join(changed) or 'nothing'}"]
     lines += ["note: the index was made with another model or other settings: gitmem index"] * value["needs_reindex"]
     return "\n".join(lines)
+
+
+def reload_settings(table: OpenRepositories, repository: "OpenRepository", call: ToolCall) -> dict[str, Any]:
+    """Open a repository with the present configuration; return what changed. An error leaves the open one in use."""
+    before = repository.workspace.settings
+    after = table.reload(repository, call).workspace
+    pairs = zip(SETTINGS, before, after.settings, strict=True)
+    changed = [setting.key for setting, old, new in pairs if old != new]
+    return {"changed": changed, "needs_reindex": _needs_reindex(after)}
 
 
 def _needs_reindex(workspace: Workspace) -> bool:

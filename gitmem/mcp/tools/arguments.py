@@ -142,14 +142,23 @@ def _is_valid(about: Json, value: Any) -> bool:
     if isinstance(value, int | float):
         return bool(about.get("minimum", value) <= value <= about.get("maximum", value))
     if isinstance(value, list):
-        choices = about.get("items", {}).get("enum", value)
-        are_known = all(_is_text(item) and item in choices for item in value)
-        return are_known and _is_size_valid(about, "Items", len(value))
+        return _are_items_valid(about.get("items", {}), value) and _is_size_valid(about, "Items", len(value))
     if isinstance(value, dict):
         # Objects without named properties hold texts if their number is bounded, and else any values.
         pairs = value.items() if "maxProperties" in about else ()
         return all(map(_is_text, chain.from_iterable(pairs))) and _is_size_valid(about, "Properties", len(value))
     return _is_text(value) and _is_size_valid(about, "Length", len(str(value).strip()))
+
+
+def _are_items_valid(about: Json, items: Sequence[Any]) -> bool:
+    # Objects in a list have no schema of their own: who uses them checks their values.
+    if _holds_objects(about):
+        return all(isinstance(item, dict) for item in items)
+    return all(_is_text(item) and item in about.get("enum", items) for item in items)
+
+
+def _holds_objects(about: Json) -> bool:
+    return about.get("type") == "object"
 
 
 def _has_type(name: str, value: Any) -> bool:
@@ -174,8 +183,10 @@ def _expected(about: Json) -> str:
         return "a list of " + _join(about["items"]["enum"])
     minimum, maximum, unit = _BOUNDS.get(about["type"], ("", "", ""))
     type_name = _TYPE_NAMES[about["type"]]
+    if _holds_objects(about.get("items", {})):
+        type_name, unit = type_name.replace("strings", "objects"), " objects"
     if maximum in about:
-        type_name = type_name.removesuffix(" of strings")
+        type_name = type_name.removesuffix(" of strings").removesuffix(" of objects")
         return f"{type_name} of {about.get(minimum, 0)} to {about[maximum]}{unit}"
     return type_name.replace("a string", "a non-empty string") if minimum in about else type_name
 

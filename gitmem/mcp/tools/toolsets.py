@@ -68,9 +68,13 @@ def parse_toolsets(text: str) -> dict[str, Tool]:
     return tools
 
 
+_REPORTING: Final = frozenset({REPORT_CREATE.name, "create_rag_report"})
+"""Tools that render templates, gitmem's own and that of an older system."""
+
+
 def offers_resources(tools: Mapping[str, object]) -> bool:
     """Return whether a server with these tools offers the descriptions of templates as resources."""
-    return REPORT_CREATE.name in tools
+    return not _REPORTING.isdisjoint(tools)
 
 
 def max_message_bytes(tools: Mapping[str, Tool]) -> int:

@@ -12,6 +12,7 @@ from gitmem.actions.cancel import cancel
 from gitmem.actions.watched_run import MODES, update_index
 from gitmem.errors import Busy, Cancelled
 from gitmem.freshness.cancellation import read_run
+from gitmem.freshness.index_report import IndexReport
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, PackedRows
 from gitmem.locks import writer_lock
@@ -88,6 +89,28 @@ def test_a_busy_index_is_an_error(own: Repo) -> None:
     workspace = open_workspace(own.path, os.environ)
     with writer_lock(workspace.paths.lock, wait=False), pytest.raises(Busy):
         update_index(workspace, "incremental", Call())
+
+
+def test_a_run_may_wait_for_another_process_but_not_for_one_of_its_own(own: Repo) -> None:
+    class WatchedCall(Call):
+        def wait(self, event: threading.Event, seconds: float) -> bool:
+            waiting.set()
+            return super().wait(event, seconds)
+
+    waiting = threading.Event()
+    own.write({"src/new.py": "def new() -> int:\n    return 1\n"})
+    workspace = open_workspace(own.path, os.environ)
+    reports: list[IndexReport] = []
+    thread = threading.Thread(
+        target=lambda: reports.append(update_index(workspace, "incremental", WatchedCall(), wait=True))
+    )
+    with writer_lock(workspace.paths.lock, wait=False):
+        thread.start()
+        assert waiting.wait(60)
+        with pytest.raises(Busy, match="this server is indexing"):
+            update_index(workspace, "incremental", Call(), wait=True)
+    thread.join(60)
+    assert [report.embedded for report in reports] == [1]
 
 
 def test_a_cancelled_call_stops_its_run(holding: Repo) -> None:
