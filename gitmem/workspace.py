@@ -284,6 +284,12 @@ def remove_index(workspace: Workspace) -> bool:
     return exists or excluded
 
 
+def read_dimensions(workspace: Workspace) -> int:
+    """Return the length of the vectors in the index, 0 without any. Raises: as `find_index`."""
+    manifest = find_index(workspace)
+    return open_snapshot(workspace, manifest).dimensions if manifest is not None else 0
+
+
 def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
     """Open the segments of a generation, or of a newer one if a writer has replaced them meanwhile."""
     # Imported here: it needs numpy, which `gitmem index` with nothing to do and the hook must not load.

@@ -152,14 +152,18 @@ def _details_json(answer: "Answer", index: int, path: str) -> dict[str, Any]:
     """Return what the index knows of the chunk of a hit; `path` is "" for a record."""
     details = answer.details[index]
     in_folder = answer.folder if path and answer.view.source == WORKTREE else None
-    indexed_at = details.indexed_at
     return {
         "file_uri": in_folder and (in_folder / path).as_uri(),
         "chunk_index": details.chunk_index,
         "total_chunks": details.total_chunks,
         "file_size_bytes": details.file_bytes,
-        "indexed_at": indexed_at and time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(indexed_at)),
+        "indexed_at": time_json(details.indexed_at),
     }
+
+
+def time_json(seconds: float | None) -> str | None:
+    """Return a time in seconds since 1970 as UTC; None for an unknown one."""
+    return None if seconds is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def describe_author(answer: "Answer", hit: "Hit") -> str:

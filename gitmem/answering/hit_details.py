@@ -28,11 +28,15 @@ def read_details(searcher: Searcher, hit: Hit, file_bytes: int) -> HitDetails:
     sizes, positions = _count_results(snapshot, number, hit)
     # A row with several definitions gives several results, each of which counts.
     index = sum(sizes[: hit.chunk]) + positions
+    return HitDetails(index, sum(sizes), file_bytes, indexed_time(snapshot, number))
+
+
+def indexed_time(snapshot: Snapshot, blob: int) -> float | None:
+    """Return when the segment with a blob was written, in seconds since 1970; None if it does not exist any more."""
     try:
-        indexed_at = snapshot.blob(number)[0].path.stat().st_mtime
+        return snapshot.blob(blob)[0].path.stat().st_mtime
     except OSError:
-        indexed_at = None
-    return HitDetails(index, sum(sizes), file_bytes, indexed_at)
+        return None
 
 
 def _count_results(snapshot: Snapshot, blob: int, hit: Hit) -> tuple[list[int], int]:

@@ -24,7 +24,7 @@ from gitmem.web.api.operation import BOOLEAN, COUNT, NAME, TEXT, Arguments, Oper
 from gitmem.web.errors import Problem
 from gitmem.web.index_jobs import CANCELLED, DONE, FAILED, RUNNING, IndexJob
 from gitmem.web.service import Service
-from gitmem.workspace import Workspace, find_index, open_snapshot
+from gitmem.workspace import Workspace, find_index, read_dimensions
 
 _TYPES: Final = {RUNNING: "progress", DONE: "complete", CANCELLED: "cancelled", FAILED: "error"}
 """Types of the last entry by the state of a run."""
@@ -127,8 +127,7 @@ def _count_deleted(workspace: Workspace) -> int:
 
 def _dimensions(workspace: Workspace) -> dict[str, Any]:
     """Return the lengths of the vectors in the index and of the configured model, 0 if nobody knows them yet."""
-    manifest = find_index(workspace)
-    stored = open_snapshot(workspace, manifest).dimensions if manifest is not None else 0
+    manifest, stored = find_index(workspace), read_dimensions(workspace)
     is_valid = manifest is not None and is_made_with(manifest.fingerprint, workspace.settings)
     # A provider is not asked for it: that would send a text to another machine.
     own = stored if is_valid else selected_provider(workspace.settings).dimensions

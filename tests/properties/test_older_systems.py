@@ -112,6 +112,40 @@ def test_arguments_outside_an_old_schema_are_refused(own: Repo, handlers: ToolHa
         assert json.loads(result.text)["success"] is False
 
 
+failing: dict[str, dict[str, Any]] = {
+    "s0 semantic_search": {"query": "x", "repository": "unknown"},
+    "s1 get_search_results": {"session_id": "search_00000000"},
+    "s1 get_template_schema": {"template": "unknown"},
+    "s1 create_rag_report": {"variables": {"query": "x"}},
+    "s1 stop_index_manager": {"workspace_id": "unknown"},
+    "s2 memory_delete": {"memory_id": "mem_000000000000"},
+    "s2 artifact_get": {"artifact_id": "art_00000000"},
+    "s3 get_knowledgebase_stats": {"name": "unknown"},
+    "s4 ks_get": {"doc_id": "unknown:0"},
+}
+"""Arguments that the schema of a tool allows and that name something that does not exist."""
+
+
+@many
+@given(data=st.data(), name=st.sampled_from(sorted(GOOD)))
+def test_a_failing_call_has_a_message_and_the_next_one_works(
+    handlers: ToolHandlers, name: str, data: st.DataObject
+) -> None:
+    """Property 37: MCP error form."""
+    calls = spoiled(name) + ([Call(TOOLS[name], failing[name])] if name in failing else [])
+    result = answer(handlers, data.draw(st.sampled_from(calls)))
+    if isinstance(result, ProtocolError):
+        assert isinstance(result.code, int)
+        assert str(result)
+    else:
+        assert result.is_error
+        assert result.text
+        assert result.values is None
+    following = answer(handlers, Call(TOOLS["s1 list_search_results"], {}))
+    assert isinstance(following, ToolAnswer)
+    assert not following.is_error
+
+
 reading = [name for name in GOOD if TOOLS[name].annotations.get("readOnlyHint")]
 words = st.sampled_from(["cookie", "route of a request", "backup", "x", "release plan"])
 

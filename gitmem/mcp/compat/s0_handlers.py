@@ -10,7 +10,7 @@ from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.errors import Busy, GitmemError, ProviderFailed, UsageError
 from gitmem.git.remotes import find_origin_url
 from gitmem.mcp.compat.adapter import Adapter, Served, error_text, json_answer, read_served_rows, search_named
-from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.arguments import Arguments, InvalidArgument
 from gitmem.mcp.tools.tool_answer import INTERNAL_ERROR, INVALID_PARAMS, ProtocolError, ToolAnswer
 from gitmem.memory.kinds import CODE
 from gitmem.secrets.masking import mask_text
@@ -100,7 +100,10 @@ def _url(row: RepositoryRow, served: Served) -> str:
 def fail(_tool: str, error: GitmemError) -> ToolAnswer:
     """Raise an error as one of the protocol. Raises: ProtocolError."""
     if isinstance(error, UsageError):
-        raise ProtocolError(INVALID_PARAMS, error_text(error), {"details": error.hint, "retryable": False}) from error
+        text = error_text(error)
+        if isinstance(error, InvalidArgument) and error.value is None:
+            text = f"{error.name.capitalize()} parameter is required"
+        raise ProtocolError(INVALID_PARAMS, text, {"details": error.hint, "retryable": False}) from error
     retryable = isinstance(error, Busy) or (isinstance(error, ProviderFailed) and error.is_passing)
     message = "Service temporarily unavailable" if retryable else "Internal error occurred"
     raise ProtocolError(INTERNAL_ERROR, message, {"details": error_text(error), "retryable": retryable}) from error

@@ -169,6 +169,7 @@ def _reinitialize_schema(served: Served, _arguments: Arguments) -> ToolAnswer:
 def _index(served: Served, mode: str) -> ToolAnswer:
     # As before, a run of this server is refused, and one of another process is waited for.
     report = update_index(served.workspace, mode, served.call, _describe_progress, wait=True)
+    files, chunks = count(report.embedded, "file"), count(report.chunks_in_view, "chunk")
     return json_answer(
         {
             "status": report.status,
@@ -176,7 +177,7 @@ def _index(served: Served, mode: str) -> ToolAnswer:
             "total_files": report.files,
             "total_chunks": report.chunks_in_view,
             "errors": [mask_text(problem) for problem in report.problems],
-            "message": f"Processed {count(report.embedded, 'file')}; {count(report.chunks_in_view, 'chunk')} in the index",
+            "message": f"Processed {files}; {chunks} in the index",
         }
     )
 

@@ -5,7 +5,6 @@ from typing import Final
 
 from gitmem.errors import GitmemError, UnknownRecord
 from gitmem.mcp.compat.adapter import error_text
-from gitmem.mcp.compat.s2_tools import FILTER_NAMES
 from gitmem.mcp.tools.arguments import InvalidArgument
 from gitmem.mcp.tools.tool_answer import ToolAnswer
 
@@ -45,7 +44,7 @@ def failed(text: str) -> ToolAnswer:
 def _describe(tool: str, error: InvalidArgument) -> str:
     """Describe an argument that the schema refuses, in the words of the old server."""
     name, schema, value = error.name, error.schema, error.value
-    if tool == "hybrid_search" and (name in FILTER_NAMES or (schema or {}).get("type") == "object"):
+    if "filters" in (name, error.parent):
         return f"Invalid filter: {error.message}"
     if schema is None:
         return f"Unexpected argument: {name}"

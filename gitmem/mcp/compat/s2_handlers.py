@@ -30,7 +30,7 @@ from gitmem.records.revisions import delete_records
 from gitmem.search.hits import Hit
 from gitmem.secrets.masking import mask_text, mask_value
 from gitmem.types import NOTE
-from gitmem.workspace import Workspace
+from gitmem.workspace import Workspace, read_dimensions
 
 _PREVIEW: Final = 100
 """Characters of a stored memory that the answer repeats."""
@@ -38,6 +38,9 @@ _PREVIEW: Final = 100
 _SNIPPET: Final = 200
 _LEAD: Final = 60
 """Characters of a snippet before the first word of the query."""
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+"""URL of any scheme: documents come from web pages, drives and mailboxes."""
 
 _RRF_K: Final = 60
 _DOCUMENTS: Final = "documents"
@@ -119,6 +122,9 @@ def _history_get(served: Served, arguments: Arguments) -> ToolAnswer:
 
 
 def _artifact_ingest(served: Served, arguments: Arguments) -> ToolAnswer:
+    url = arguments["source_url"]
+    if url and not _URL.fullmatch(url):
+        return failed(f"Invalid source_url: {url[:80]}. Must be a valid URL")
     fields = {ours: arguments[old] for old, ours in _FIELDS.items() if arguments[old] not in ("", ())}
     added = add_document(served.workspace, arguments["content"], fields)
     return json_answer(
@@ -272,7 +278,8 @@ def _metadata(workspace: Workspace, document: Document) -> dict[str, Any]:
     facts = examine_health(workspace, probe=False, embedding_only=True)[0].facts
     return {
         **values,
-        "ts": document.fields.time or document.stored,
+        # A time is stored with microseconds; the old server returned it as it was given.
+        "ts": (document.fields.time or document.stored).replace(".000000Z", "Z"),
         "ingested_at": document.stored,
         "content_hash": hashlib.sha256(document.content.encode()).hexdigest(),
         "token_count": document.tokens,
@@ -280,7 +287,7 @@ def _metadata(workspace: Workspace, document: Document) -> dict[str, Any]:
         "num_chunks": len(document.chunks),
         "embedding_provider": facts["provider"],
         "embedding_model": facts["model"],
-        "embedding_dimensions": facts["dimensions"],
+        "embedding_dimensions": read_dimensions(workspace) or facts["dimensions"] or 0,
     }
 
 

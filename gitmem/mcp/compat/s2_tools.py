@@ -39,7 +39,6 @@ _FILTERS: Final[Mapping[str, Json]] = {
     "time_range_start": _text(description="ISO 8601"),
     "time_range_end": _text(description="ISO 8601"),
 }
-FILTER_NAMES: Final = tuple(_FILTERS)
 _STRING: Final[Json] = {"type": "string"}
 _INTEGER: Final[Json] = {"type": "integer"}
 _BOOLEAN: Final[Json] = {"type": "boolean"}

@@ -11,13 +11,15 @@ from gitmem import __version__
 from gitmem.actions.health import examine_health, health_json
 from gitmem.actions.watched_run import FULL, INCREMENTAL, update_index
 from gitmem.answering.answer import Answer
-from gitmem.answering.answer_json import hit_json
+from gitmem.answering.answer_json import hit_json, time_json
 from gitmem.answering.excerpts import Excerpt
+from gitmem.answering.hit_details import indexed_time
 from gitmem.answering.location_lookup import chunk_names
 from gitmem.answering.readings import NameOptions
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.errors import GitmemError, UnknownRecord, UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE
+from gitmem.git.path_encoding import path_bytes
 from gitmem.mcp.compat.adapter import Adapter, Served, error_text, json_answer, search_own
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.get import read_from_index
@@ -114,17 +116,21 @@ def _ks_get(served: Served, arguments: Arguments) -> ToolAnswer:
         raise _not_found(identity)
     path, number = match["path"], int(match["number"])
 
-    def read(tree: OpenTree) -> tuple[Excerpt, int]:
+    def read(tree: OpenTree) -> tuple[Excerpt, int, str]:
+        view, snapshot = tree.searcher.view, tree.searcher.snapshot
+        entry = view.find(path_bytes(path))
+        if entry is None:
+            raise _not_found(identity)
         names = chunk_names(tree.searcher.indexed_tree, path)
         if number >= len(names):
             raise _not_found(identity)
         (excerpts,) = read_from_index(tree, [names[number]], NameOptions()).found.values()
         if isinstance(excerpts, GitmemError):
             raise excerpts
-        return excerpts[0], len(names)
+        return excerpts[0], len(names), time_json(indexed_time(snapshot, int(snapshot.match(view)[entry]))) or ""
 
-    excerpt, total = served.get("").with_tree(WORKING_TREE, (), served.call, read)
-    metadata = _file_metadata(served, path, number, total)
+    excerpt, total, indexed_at = served.get("").with_tree(WORKING_TREE, (), served.call, read)
+    metadata = {**_file_metadata(served, path, number, total), "indexed_at": indexed_at}
     return json_answer({"success": True, "doc_id": identity, "content": excerpt.content, "metadata": metadata})
 
 

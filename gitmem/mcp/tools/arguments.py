@@ -24,8 +24,11 @@ Arguments = Mapping[str, Any]
 class InvalidArgument(UsageError):
     """Argument that a schema refuses: its name, its own schema and its value.
 
-    The schema is None for an unknown argument, the value None for a missing one.
+    The schema is None for an unknown argument, the value None for a missing one. `parent` is the name of the argument
+    that it is a property of, "" if it is none.
     """
+
+    parent = ""
 
     def __init__(self, message: str, name: str, schema: Json | None, value: Any, *, hint: str | None = None) -> None:
         """Keep what was refused; see UsageError."""
@@ -109,7 +112,11 @@ def _check_value(name: str, about: Json, value: Any) -> Any:
     if not _is_valid(about, value):
         raise InvalidArgument(f"`{name}` must be {_expected(about)}, got {_show(value)}", name, about, value)
     if "properties" in about:
-        return check_arguments(about, value)
+        try:
+            return check_arguments(about, value)
+        except InvalidArgument as error:
+            error.parent = name
+            raise
     return tuple(value) if isinstance(value, list) else value
 
 

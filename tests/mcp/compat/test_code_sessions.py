@@ -26,7 +26,7 @@ S0 = [
          r'\{"results":\[\],"metadata":\{"total_matches":0,.*'),
     Step("semantic_search", {"query": "cookie", "repository": "other"},
          r'\{"code": -32602, "message": "unknown repository `other`", "data": \{.*"retryable": false\}\}', failed=True),
-    Step("semantic_search", {"limit": 1}, r'\{"code": -32602, "message": "missing argument `query`".*', failed=True),
+    Step("semantic_search", {"limit": 1}, r'\{"code": -32602, "message": "Query parameter is required".*', failed=True),
     Step("semantic_search", {"query": "x" * 1001}, r'\{"code": -32602, .*1 to 1000 characters.*', failed=True),
     Step("semantic_search", {"query": "x", "limit": 51}, r'\{"code": -32602, .*1 to 50.*', failed=True),
     Step("list_indexed_repositories", {}, r'\{"repositories":\[\{"name":"my-api".*'),
@@ -63,10 +63,13 @@ S4 = [
          r'\{"success":true,"count":1,"results":\[\{"doc_id":"(?P<id>src/(?:copy_of_)?cookies\.py:\d+)","content":".*",'
          r'"score":0\.\d+,"metadata":\{"file_path":"src/(?:copy_of_)?cookies\.py","file_type":"\.py","chunk_index":\d+,'
          rf'"total_chunks":\d+,"repo_path":"/.*","indexed_at":"{TIME}"\}}\}}\]\}}'),
-    Step("ks_get", {"doc_id": "{id}"}, r'\{"success":true,"doc_id":"{id}","content":".*cookie.*","metadata":\{.*\}\}'),
+    Step("ks_get", {"doc_id": "{id}"},
+         rf'\{{"success":true,"doc_id":"{{id}}","content":".*cookie.*","metadata":\{{.*"indexed_at":"{TIME}"\}}\}}'),
     Step("ks_get", {"doc_id": "src/routing.ts:chunk_0"}, r'\{"success":true,"doc_id":"src/routing\.ts:chunk_0",.*'),
     Step("ks_get", {"doc_id": "src/routing.ts:99"},
          r'\{"success": false, "error": "Document not found: src/routing.ts:99"\}', failed=True),
+    Step("ks_get", {"doc_id": "src/none.ts:0"},
+         r'\{"success": false, "error": "Document not found: src/none.ts:0"\}', failed=True),
     Step("ks_get", {"doc_id": "../../etc/passwd:0"}, r'\{"success": false, "error": .*', failed=True),
     Step("ks_index", {"doc_id": "notes/plan", "content": "The parcel tracker is rewritten in Go.",
                       "file_path": "notes/plan.md", "file_type": ".md"}, r'\{"success":true,"doc_id":"notes/plan"\}'),

@@ -85,11 +85,11 @@ SESSION = [
     Step(
         "artifact_get", {"artifact_id": "{mail}", "include_content": True},
         r'\{"artifact_id":"{mail}","metadata":\{"artifact_type":"email","source_system":"gmail","source_id":"abc123",.*'
-        r'"content_hash":"[0-9a-f]{64}","token_count":\d+,"is_chunked":false,.*"embedding_provider":"bundled".*\},'
+        r'"content_hash":"[0-9a-f]{64}","token_count":\d+,"is_chunked":false,.*"embedding_provider":"bundled",.*"embedding_dimensions":{size}\},'
         r'"content":"The payment terms are net-30 days from invoice\."\}',
     ),
     Step("artifact_get", {"artifact_id": "{plan}", "include_chunks": True},
-         r'\{.*"ts":"2025-12-25T10:30:00.*"chunks":\[\{"chunk_id":"{first}","chunk_index":0,"start_char":0,"end_char":\d+,'
+         r'\{.*"ts":"2025-12-25T10:30:00Z".*"chunks":\[\{"chunk_id":"{first}","chunk_index":0,"start_char":0,"end_char":\d+,'
          r'"token_count":\d+\}.*'),
     Step("artifact_get", {"artifact_id": "art_00000000"}, "Artifact art_00000000 not found", failed=True),
     Step("artifact_get", {"artifact_id": "xyz"}, "Invalid artifact_id: must start with 'art_'", failed=True),
@@ -103,7 +103,13 @@ SESSION = [
          "Invalid artifact_type: pdf. Must be one of: email, doc, chat, transcript, note", failed=True),
     Step("artifact_ingest", {"artifact_type": "doc", "content": "x"},
          "Missing required field: source_system", failed=True),
+    Step("artifact_ingest", {"artifact_type": "doc", "source_system": "x", "content": "x", "source_url": "no url"},
+         "Invalid source_url: no url. Must be a valid URL", failed=True),
     Step("hybrid_search", {"query": "x", "filters": {"artifact_type": "pdf"}}, "Invalid filter: .*", failed=True),
+    Step("hybrid_search", {"query": "x", "filters": {"other": "x"}},
+         "Invalid filter: unknown argument `other`", failed=True),
+    Step("hybrid_search", {"query": "x", "filters": "x"}, "Invalid filter: .*", failed=True),
+    Step("hybrid_search", {"query": "x", "other": "x"}, "Unexpected argument: other", failed=True),
     Step("memory_store", {"content": f"the key is {KEY}", "type": "fact", "confidence": 1},
          "Failed to store memory: .*", failed=True),
     Step("memory_list", {}, r"Found 1 memories:\n\[{other}\] .*"),
