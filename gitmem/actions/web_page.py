@@ -49,5 +49,6 @@ def _run(folder: Path, environment: Mapping[str, str], *arguments: str) -> str:
         raise GitmemError("the server of the page did not answer in time", hint="gitmem serve list") from expired
     if result.returncode:
         lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise GitmemError(lines[0][:_MAX_MESSAGE] if lines else "the page cannot be opened", hint="gitmem open")
+        message = lines[0].removeprefix("error: ")[:_MAX_MESSAGE] if lines else "the page cannot be opened"
+        raise GitmemError(message, hint="gitmem open")
     return result.stdout.decode("utf-8", "replace").strip()
