@@ -165,7 +165,7 @@ class _Group:
         return MemberHit(self._numbers[name], hit._replace(path=path, copies=copies))
 
     def _scopes(self, filters: SearchFilters) -> list[Scope]:
-        """Return the rows that pass filters, those of files and those of records apart, as `Searcher.scopes` does."""
+        """Return the rows that pass filters, those of files and those of records apart, as `SearchScopes` does."""
         kinds = kinds_of(filters, self._members[0].searcher.selection)
         parts = [self._scope(filters, (CODE,), (CODE,))] if CODE in kinds and not filters.records.any else []
         records = tuple(name for name in FOLDERS if name in kinds)
