@@ -44,7 +44,7 @@ def test_only_the_http_server_and_remote_providers_import_network_modules() -> N
     server |= {SOURCE / "embedding" / name for name in ("remote_model.py", "timed_http.py")}
     local = {SOURCE / name for name in ("git/status_shortcuts.py", "resident/client.py", "resident/socket_owner.py",
                                         "resident/command_server.py", "resident/running_server.py",
-                                        "resident/wire.py", "web/control.py")}  # fmt: skip
+                                        "resident/wire.py", "web/control.py", "web/starting.py")}  # fmt: skip
     network = {"socket", "ssl", "http.client", "http.server", "urllib.request", "requests", "httpx", "aiohttp"}
     network |= {"ftplib", "smtplib", "xmlrpc"}
     for file in SOURCE.rglob("*.py"):
