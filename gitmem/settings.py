@@ -178,6 +178,8 @@ SETTINGS: Final = (
             choices=("true", "false")),
     Setting("autoShare", "false", "Whether hooks share records in the background after your fetches and pushes.",
             choices=("true", "false")),
+    Setting("captureConversations", "false", "Whether the hooks of agents store the conversation of a session.",
+            choices=("true", "false")),
     Setting("allowedHosts", ("github.com",), "Hosts from which `gitmem index URL` clones.", personal=True),
 )  # fmt: skip
 
@@ -238,6 +240,7 @@ class Settings(NamedTuple):
     pooling: str = "mean"
     recurse_submodules: str = "false"
     auto_share: str = "false"
+    capture_conversations: str = "false"
     allowed_hosts: tuple[str, ...] = ("github.com",)
 
 

@@ -1,4 +1,4 @@
-"""`gitmem conversation`: append, get, list and import conversations."""
+"""`gitmem conversation`: append, get, list, import and capture conversations."""
 
 from pathlib import PurePath
 
@@ -7,6 +7,7 @@ import click
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
+from gitmem.cli.conversation_capture import capture
 from gitmem.cli.record_output import format_conversation, format_turn
 from gitmem.cli.shown_secrets import show_secrets_option, shown_value
 from gitmem.cli.text_input import (
@@ -136,3 +137,6 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
     else:
         print(f"{visible(conversation)}: {count(len(turns), 'turn')}, {imported.changed:,} new or changed")
     return ExitCode.OK
+
+
+command.add_command(capture)

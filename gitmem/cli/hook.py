@@ -4,7 +4,6 @@ It is not a command for people, so `--help` does not list it, and it runs withou
 """
 
 import os
-import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from gitmem.errors import ExitCode, UsageError
 from gitmem.install.hook_state import EVENTS, PUSHES
 from gitmem.paths import PUSHING, STARTING
+from gitmem.processes.detached import run_detached
 
 if TYPE_CHECKING:
     from gitmem.git.locate import RepositoryLocation
@@ -28,9 +28,6 @@ _PRE_COMMIT_EVENTS: Final = {
     "PRE_COMMIT_REWRITE_COMMAND": "post-rewrite",
     "PRE_COMMIT_REMOTE_NAME": PUSHES,
 }
-_NICENESS: Final = 10
-"""Scheduling priority, the same as in `hooks/*.sh`."""
-
 _CALLER: Final = "GITMEM_CALLER"
 """Variable by which the shell of a hook passes on the process id of the git command that called it."""
 
@@ -47,26 +44,8 @@ def run_hook(args: Sequence[str]) -> ExitCode:
     """
     if not args or args[0] not in (*EVENTS, REFRESH):
         raise UsageError("`gitmem hook` is called by git's hooks", hint="to index by hand: gitmem index")
-    if os.name == "posix":
-        if os.fork():
-            return ExitCode.OK
-        _detach()
-    with suppress(Exception):  # a front end without a terminal; failures of an index are in its run log
-        _catch_up(args[0])
+    run_detached(lambda: _catch_up(args[0]))  # failures of an index are in its run log
     return ExitCode.OK
-
-
-def _detach() -> None:
-    """Detach from the terminal, close every descriptor, and lower the priority."""
-    with suppress(OSError):
-        os.setsid()
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for `&`
-    # A program that captures git's output waits until every process has closed the pipe.
-    os.closerange(0, os.sysconf("SC_OPEN_MAX"))
-    for _ in range(3):
-        os.open(os.devnull, os.O_RDWR)
-    os.nice(max(0, _NICENESS - os.nice(0)))  # the hook's shell has already set it if it started this program
 
 
 def _runs_without(location: "RepositoryLocation", event: str) -> bool:

@@ -10,6 +10,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
+from gitmem.cli.memory_brief import brief
 from gitmem.cli.memory_merging import merge, recover
 from gitmem.cli.memory_review import review
 from gitmem.cli.memory_revisions import diff, log, purge, restore
@@ -37,7 +38,7 @@ from gitmem.types import NOTE
 def command(ctx: click.Context) -> None:
     """Store notes in the repository, and manage all records of the memory.
 
-    The commands from `add` to `review` act on notes; `show` and `delete` also take the id of another record.
+    The commands from `add` to `brief` act on notes; `show` and `delete` also take the id of another record.
     The other commands act on all records: notes, documents and conversations.
 
     Records are git objects under `refs/gitmem/memory`. They are durable when the command returns, versioned, and safe
@@ -243,5 +244,5 @@ def _format_deleted(deleted: DeletedRecord) -> str:
     return f"deleted {visible(deleted.id)}{parts}"
 
 
-for subcommand in (edit, confirm, expire, review, log, diff, restore, purge, merge, recover, import_, export):
+for subcommand in (edit, confirm, expire, review, brief, log, diff, restore, purge, merge, recover, import_, export):
     command.add_command(subcommand)

@@ -5,7 +5,7 @@ A note about a folder is about all files below it. A note about `Session` is abo
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -73,6 +73,16 @@ def read_file_notes(workspace: Workspace, path: str, identifiers: Collection[str
 
     `identifiers` are the words of the file, which such a symbol must end with. Raises: GitFailed, DamagedFile.
     """
+    return read_notes_about(workspace, [path], lambda: identifiers)
+
+
+def read_notes_about(
+    workspace: Workspace, files: Collection[str], read_identifiers: Callable[[], Collection[str]]
+) -> list[Note]:
+    """Return the notes about any of some files, newest first, like `read_file_notes`.
+
+    The words of the files are read only if there is a note about a symbol alone. Raises: GitFailed, DamagedFile.
+    """
     with RecordStore(workspace.location) as store:
         tip = store.tip()
         records = open_memory(workspace, tip.tree, check=True) if tip.tree else None
@@ -80,10 +90,12 @@ def read_file_notes(workspace: Workspace, path: str, identifiers: Collection[str
             return []
         paths, symbols = records.column("paths"), records.column("symbols")
         mask = paths.select(bool) | symbols.select(bool)
-        mask &= paths.select(lambda lines: _overlaps(lines, _path_prefixes(path)))
+        prefixes = set[str]().union(*map(_path_prefixes, files))
+        mask &= paths.select(lambda lines: _overlaps(lines, prefixes))
         entries = np.flatnonzero(mask)
         newest = entries[np.argsort(records.column("time").ranks()[entries], kind="stable")[::-1]].tolist()
-        about = [entry for entry in newest if paths.text(entry) or _ends_in(symbols.text(entry), identifiers)]
+        words = set() if all(map(paths.text, newest)) else read_identifiers()
+        about = [entry for entry in newest if paths.text(entry) or _ends_in(symbols.text(entry), words)]
         blobs = [TreeEntry(records.path(entry), FILE, records.oid(entry)) for entry in about[:MAX_FILE_NOTES]]
         return [load_note(record) for record in store.read_records(blobs)]
 

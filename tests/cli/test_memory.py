@@ -50,7 +50,7 @@ def test_every_command_prints_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(turn, dict)
     assert isinstance(document, dict)
     fields = {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "shared_by"}
-    fields |= {"supersedes", "expires", "confirmed", "blobs", "commit"}
+    fields |= {"supersedes", "expires", "confirmed", "blobs", "commit", "visibility"}
     assert set(note) == {*fields, "similar"}
     assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
