@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.git.path_encoding import path_text
 from gitmem.types import CHUNK_TYPES, TURN
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def following_turns(view: "SearchedView", entries: Sequence[int]) -> list[int]:
     found = {
         entry + 1
         for entry in present
-        if entry + 1 < len(view) and _follows(view.path(entry).decode(), view.path(entry + 1).decode())
+        if entry + 1 < len(view) and _follows(path_text(view.path(entry)), path_text(view.path(entry + 1)))
     }
     return sorted(found - present)
 

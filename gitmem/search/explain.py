@@ -23,7 +23,6 @@ LEGEND: Final = {
     "named_row": "the same for the function or line",
     "path": "1 if the path contains a path of the query",
     "file": "all chunks of the file together, as a share of the best file",
-    "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
     "file_size": "size of the file: 0 at about 1,100 words, 1 at 22,000",
     "symbol_size": "size of the symbol: 0 at about 50 words, 1 at 400",
     "function": "1 for a function or method",
@@ -32,11 +31,12 @@ LEGEND: Final = {
     "example": "1 for an example, demo or benchmark",
     "document": "1 for documentation or a change log",
     "auxiliary": "1 for vendored, generated or compatibility code, a migration or a translation",
+    "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
     "elsewhere": "1 in another repository than the one of the current folder",
     "query": "how well the query is matched as a whole, the same for all results",
     "sum": "sum of value x weight = contribution; its logistic function is the score, from 0 to 1",
 }
-"""Meaning of each name in an explanation, in the order of `rank.WEIGHTS`."""
+"""Meaning of each name in an explanation, in the order of `rank.WEIGHTS` and `rank.RECORD_WEIGHTS`."""
 
 
 class Contribution(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 from gitmem.errors import ExitCode
 from gitmem.search.calibration import find_curve
 from gitmem.search.explain import LEGEND
-from gitmem.search.rank import WEIGHTS
+from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS
 from gitmem.search.select import REPEAT_DECAY
 from tests.cli.test_startup import imported_modules
 from tests.gitrepo import Repo
@@ -74,7 +74,8 @@ def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: 
 
 
 def test_the_legend_names_every_feature_in_order() -> None:
-    assert list(LEGEND) == ["semantic", "lexical", *WEIGHTS, "elsewhere", "query", "sum"]
+    features = dict.fromkeys((*WEIGHTS, *RECORD_WEIGHTS))
+    assert list(LEGEND) == ["semantic", "lexical", *features, "elsewhere", "query", "sum"]
 
 
 def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:
