@@ -20,7 +20,8 @@ NEXT_SHARE: Final = 0.75
 """How much the turn after one counts for it, relative to the turn before: an answer follows its question."""
 
 _CONVERSATIONS: Final = "v1/conversations/"
-_TURN: Final = CHUNK_TYPES.index(TURN)
+TURN_KIND: Final = CHUNK_TYPES.index(TURN)
+"""Chunk type of turns, as the index numbers it."""
 
 _Place = tuple[str, int]
 """Folder of a conversation and number of a turn."""
@@ -51,7 +52,7 @@ def score_adjacent_turns(
     filter changes no score.
     """
     result = np.zeros(len(file))
-    positions = np.flatnonzero(chunk_type == _TURN).tolist()
+    positions = np.flatnonzero(chunk_type == TURN_KIND).tolist()
     if not positions:
         return result
     places = [_find_place(path) for path in paths]

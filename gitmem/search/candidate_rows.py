@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.adjacent_turns import following_turns
+from gitmem.search.adjacent_turns import TURN_KIND, following_turns
 from gitmem.search.definition_rows import find_definitions
 from gitmem.search.dense import exact_cosines, find_near_rows, search_exactly
 from gitmem.search.hits import RetrievalScores, RetrievedRows
@@ -155,7 +155,10 @@ def add_following_turns(
     scope: Scope, rows: RetrievedRows, score: Callable[[NDArray[np.int64]], RetrievedRows]
 ) -> RetrievedRows:
     """Add the turn after each turn among the rows of the search without filters: it may be the answer to it."""
-    missing = np.array(following_turns(scope.view, rows.entry[rows.pool].tolist()), np.int64)
+    are_turns = rows.pool & (scope.snapshot.gather(("kind",), rows.row)["kind"] == TURN_KIND)
+    if not are_turns.any():
+        return rows
+    missing = np.array(following_turns(scope.view, rows.entry[are_turns].tolist()), np.int64)
     missing = missing[scope.blob_of[missing] >= 0]
     added = np.setdiff1d(scope.rows_of(missing), rows.row) if len(missing) else missing
     return _append(rows, score(added)) if len(added) else rows
