@@ -59,7 +59,8 @@ def _describe(progress: RunProgress | None) -> str:
     """Return how far a run is, as a part of a sentence."""
     if progress is None:
         return ""
-    return f", {progress.blobs:,} of {count(progress.blobs_total, 'file')}, {count(progress.chunks, 'chunk')}"
+    text = f", {progress.blobs:,} of {count(progress.blobs_total, 'file')}, {count(progress.chunks, 'chunk')}"
+    return f"{text}, last `{visible(progress.path)}`" if progress.path else text
 
 
 def _weights(tuning: TuningState) -> str:
@@ -92,7 +93,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "unfinished": status.unfinished,
         "writing": status.writing,
         "run": status.run,
-        "progress": status.progress and status.progress._asdict(),
+        "progress": status.progress and {**status.progress._asdict(), "path": json_path(status.progress.path)},
         "chunks": {"head": status.chunks, "total": status.chunks_total},
         "languages": dict(status.languages),
         "language_chunks": dict(status.language_chunks),

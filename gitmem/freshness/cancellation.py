@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.errors import Cancelled, StorageFailed
 from gitmem.fsio import read_file, remove_file, rename_file, write_atomic
+from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.paths import IndexPaths
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _TOKEN_BYTES: Final = 32
 _RUN_BYTES: Final = 4096
+_PROGRESS_BYTES: Final = 64 * 1024
 _PROGRESS_SECONDS: Final = 0.5
 """Time between two writes of the progress: readers look once a second."""
 
@@ -55,11 +57,12 @@ class RunningRun(NamedTuple):
 
 
 class RunProgress(NamedTuple):
-    """Progress of a run in any process: finished and all blobs, and chunks so far."""
+    """Progress of a run in any process: finished and all blobs, chunks so far, and the path that was finished last."""
 
     blobs: int
     blobs_total: int
     chunks: int
+    path: str = ""
 
 
 class Terminated(KeyboardInterrupt):
@@ -119,18 +122,19 @@ def stoppable(
 
 def _write_progress(paths: IndexPaths, token: bytes, progress: "Progress") -> None:
     """Write how far a run is. Failures are ignored: they must not end the run."""
-    numbers = (progress.blobs, progress.blobs_total, progress.rows)
+    values = (progress.blobs, progress.blobs_total, progress.rows, path_bytes(progress.path))
     with suppress(StorageFailed):
-        write_atomic(paths.progress, [b"%s %d %d %d" % (token, *numbers)], durable=False)
+        write_atomic(paths.progress, [b"%s %d %d %d %s" % (token, *values)], durable=False)
 
 
 def read_progress(paths: IndexPaths, run: RunningRun) -> RunProgress | None:
     """Return how far a run is, None before its first batch. Raises: StorageFailed."""
-    token, *numbers = (read_file(paths.progress, _RUN_BYTES) or b"").split(b" ")
+    token, *values = (read_file(paths.progress, _PROGRESS_BYTES) or b"").split(b" ", len(RunProgress._fields))
+    numbers = values[:-1]
     # A killed run leaves its file behind, which another run has not replaced yet.
-    if token != run.token or len(numbers) != len(RunProgress._fields) or not all(map(bytes.isdigit, numbers)):
+    if token != run.token or len(values) != len(RunProgress._fields) or not all(map(bytes.isdigit, numbers)):
         return None
-    return RunProgress(*map(int, numbers))
+    return RunProgress(int(values[0]), int(values[1]), int(values[2]), path_text(values[3]))
 
 
 def _describe(reached: "list[Progress]", things: str) -> str:

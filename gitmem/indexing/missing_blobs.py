@@ -1,6 +1,6 @@
 """Find the blobs of a view that the index lacks: the work of an index run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from gitmem.store.view_file import View
 
 @dataclass(frozen=True, slots=True)
 class MissingBlob:
-    """Blob to index: object id in hexadecimal, and the language requested for it (empty: the content decides)."""
+    """Blob to index: object id in hexadecimal, and the language requested for it (empty: the content decides).
+
+    `path` is one of its paths, for reports alone.
+    """
 
     oid: str
     language: str
+    path: bytes = field(default=b"", compare=False)
 
 
 def find_missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> list[MissingBlob]:
@@ -28,5 +32,6 @@ def find_missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -
         known = np.flatnonzero(positions >= 0)
         for outcome in RETRIED:
             missing[known] |= snapshot.blob_outcomes[positions[known]] == outcome
-    blobs = (MissingBlob(view.oid(entry), view.language(entry)) for entry in np.flatnonzero(missing).tolist())
+    entries = np.flatnonzero(missing).tolist()
+    blobs = (MissingBlob(view.oid(entry), view.language(entry), view.path(entry)) for entry in entries)
     return list(dict.fromkeys(blobs))  # several paths often share a blob

@@ -20,6 +20,7 @@ from gitmem.git.batch import BLOBS
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
+from gitmem.git.path_encoding import path_text
 from gitmem.indexing.embedding_stage import EmbeddingStage
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob
@@ -53,13 +54,17 @@ _BLOBS_PER_WORKER: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress of a run; passed to the caller's callback after every batch, and while a provider makes it wait."""
+    """Progress of a run; passed to the caller's callback after every batch, and while a provider makes it wait.
+
+    `path` is that of the last finished blob, empty before the first and for commits.
+    """
 
     blobs_total: int
     blobs: int = 0
     rows: int = 0
     bytes: int = 0
     waiting: str = ""
+    path: str = ""
 
 
 @dataclass(slots=True)
@@ -213,6 +218,7 @@ class _Intake:
     stop: StopRequest | None
     keep: Callable[[Rows], Rows]
     blobs: int = 0
+    path: bytes = b""
 
     def add(self, number: int, answers: Sequence[PackedRows]) -> None:
         """Take the answers to one batch and report them. Raises Cancelled from the report."""
@@ -224,7 +230,8 @@ class _Intake:
     def report_progress(self, waiting: str = "") -> None:
         """Report the number of taken blobs, rows and bytes. Raises Cancelled from the report."""
         rows = max(self.result.rows, self.stage.sent) if self.stage is not None else self.result.rows
-        self.report(Progress(self.blobs_total, self.blobs, rows, self.result.bytes, waiting))
+        path = path_text(self.path)
+        self.report(Progress(self.blobs_total, self.blobs, rows, self.result.bytes, waiting, path))
 
     def watch(self, reason: str = "") -> None:
         """Report that a provider is about to be asked, or makes the run wait. Raises Cancelled."""
@@ -243,6 +250,7 @@ class _Intake:
             self.result.add(rows, part.losses, refused)
         self.result.bytes += batch.content_bytes
         self.blobs += len(batch.keys)
+        self.path = batch.last_path
 
 
 class _SegmentBuffer:
@@ -299,6 +307,7 @@ class _Batch:
     contents: list[BlobContent] = field(default_factory=list)
     known_outcomes: dict[int, str] = field(default_factory=dict)
     content_bytes: int = 0
+    last_path: bytes = b""
 
     def assign_keys(self, answers: Sequence[PackedRows]) -> Iterator[tuple[PackedRows, list[tuple[bytes, str]]]]:
         """Yield each answer with the keys of its blobs; blobs with a known outcome are added to the last answer."""
@@ -372,6 +381,7 @@ class _Batches:
         if content is None and blob.oid in self._files:
             return  # the file has changed since; its old blob may never exist in git, so no outcome is recorded
         batch.keys.append((bytes.fromhex(blob.oid), blob.language))
+        batch.last_path = blob.path
         if content is not None:
             batch.contents.append(BlobContent(blob.language, content))
             batch.content_bytes += len(content)

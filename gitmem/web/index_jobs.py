@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gitmem.actions.cancel import cancel
+from gitmem.answering.answer_json import json_path
 from gitmem.errors import Busy, Cancelled, GitmemError
 from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.refresh import refresh
@@ -40,6 +41,8 @@ class IndexJob:
     bytes: int = 0
     waiting: str = ""
     """What a provider makes the run wait for, "" if nothing."""
+    path: str = ""
+    """The file that was finished last."""
     message: str = ""
     report: dict[str, Any] | None = None
 
@@ -47,6 +50,7 @@ class IndexJob:
         """Take over the progress of the run."""
         self.files, self.files_total = progress.blobs, progress.blobs_total
         self.chunks, self.bytes, self.waiting = progress.rows, progress.bytes, mask_text(progress.waiting)
+        self.path = json_path(progress.path)
 
     def as_json(self) -> dict[str, Any]:
         """Return the run as JSON values; `percent` counts files."""
@@ -63,6 +67,7 @@ class IndexJob:
             "chunks": self.chunks,
             "bytes": self.bytes,
             "waiting": self.waiting if self.state == RUNNING else "",
+            "path": self.path if self.state == RUNNING else "",
             "message": self.message,
         }
 

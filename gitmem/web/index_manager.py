@@ -64,8 +64,8 @@ def _choose(service: Service, arguments: Arguments) -> str:
 
 def _job_entries(job: IndexJob) -> list[dict[str, Any]]:
     started = datetime.fromtimestamp(job.started, UTC)
-    reached = RunProgress(job.files, job.files_total, job.chunks)
     is_running = job.state == RUNNING
+    reached = RunProgress(job.files, job.files_total, job.chunks, job.path if is_running else "")
     now = datetime.now(UTC) if is_running else _end_of(job)
     last = _entry(_TYPES[job.state], now, reached, job.message, waiting=is_running and bool(job.waiting))
     return [_entry("start", started, _START), last]
@@ -98,6 +98,7 @@ def _entry(
         "completedFiles": reached.blobs,
         "totalFiles": reached.blobs_total,
         "waitingForRateLimit": waiting,
+        **({"currentFileName": json_path(reached.path)} if reached.path else {}),
     }
 
 

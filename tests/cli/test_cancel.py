@@ -120,10 +120,14 @@ def test_status_recognises_a_run(cli: Cli, repo: Repo, first: bool) -> None:
         outcome = cli("status", cwd=repo.path)
         assert outcome.code == 0
         assert outcome.out.startswith("Updating: main ")
-        line = r"writing    `gitmem index --full` is running, \d+ of 300 files, \d+ chunks; `gitmem cancel` stops it\n"
+        line = (
+            r"writing    `gitmem index --full` is running, \d+ of 300 files, \d+ chunks, last `\S+`; "
+            r"`gitmem cancel` stops it\n"
+        )
         assert re.search(line, outcome.out)
         state = json.loads(cli("status", "--json", cwd=repo.path).out)
         assert (state["state"], state["writing"]) == ("Updating", True)
+        assert (repo.path / state["progress"]["path"]).is_file()
         assert 0 < state["progress"]["blobs"] <= state["progress"]["chunks"] < state["progress"]["blobs_total"] == 300
     assert json.loads(cli("status", "--json", cwd=repo.path).out)["progress"] is None
 

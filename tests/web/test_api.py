@@ -306,11 +306,12 @@ def test_an_index_run_reports_its_progress_and_its_end(writing: Served) -> None:
 
 def test_the_progress_says_for_what_a_run_waits() -> None:
     job = IndexJob("sample", full=True)
-    job.follow(Progress(10, 5, 7, 100, "waiting 20 s for the provider"))
+    job.follow(Progress(10, 5, 7, 100, "waiting 20 s for the provider", "src/app.py"))
     shown = job.as_json()
     assert (shown["percent"], shown["chunks"], shown["waiting"]) == (50.0, 7, "waiting 20 s for the provider")
+    assert shown["path"] == "src/app.py"
     job.state = DONE
-    assert job.as_json()["waiting"] == ""
+    assert job.as_json()["waiting"] == job.as_json()["path"] == ""
 
 
 def test_events_of_an_unknown_repository_are_refused(reading: Served) -> None:

@@ -63,6 +63,7 @@ JOB: Final = record(
     chunks=COUNT,
     bytes=COUNT,
     waiting=TEXT,
+    path=TEXT,
     message=TEXT,
 )
 

@@ -92,7 +92,7 @@ if (progress && progress.dataset.running === "yes") {
     bar.value = job.percent;
     state.textContent = "Updating";
     state.className = "state busy";
-    text.textContent = `Indexing: ${number(job.files)} of ${number(job.files_total)} files, ${number(job.chunks)} chunks, ${Math.floor(job.percent)} %${job.waiting && `; ${job.waiting}`}`;
+    text.textContent = `Indexing: ${number(job.files)} of ${number(job.files_total)} files, ${number(job.chunks)} chunks, ${Math.floor(job.percent)} %${job.waiting && `; ${job.waiting}`}${job.path && `; ${job.path}`}`;
   });
   events.addEventListener("end", () => { events.close(); location.reload(); });
   events.onerror = () => { text.textContent = "The server does not answer. The index keeps the completed work."; };
