@@ -1,10 +1,9 @@
-"""Rows of one tree that a search may find: those of files, of records and of commits, after filters.
+"""Rows of one tree that a search may find: those of files and of records, after filters.
 
 A scope costs milliseconds at 100,000 rows, so the scopes without filters are kept for all searches of a tree.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +12,15 @@ from gitmem.answering.filter_rows import passing_entries, row_filters
 from gitmem.answering.search_query import ALL_CONTENT, SearchFilters, kinds_of
 from gitmem.freshness.tree_selection import SelectedTree, TreeSelection
 from gitmem.indexing.joined_view import JoinedView
-from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
+from gitmem.memory.kinds import CODE, FOLDERS
 from gitmem.records.note_links import find_outdated
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 
-# Needed by few searches, and it costs some of the start-up of a query.
-if TYPE_CHECKING:
-    from gitmem.answering.commit_search import CommitSource
-
 
 class SearchScopes:
-    """Scopes of one tree in one generation of the index. `blob_of` has the blob of each entry of the view, [entries].
-
-    `open_commits` opens the history of the tree, which few searches need.
-    """
+    """Scopes of one tree in one generation of the index. `blob_of` has the blob of each entry of the view."""
 
     def __init__(
         self,
@@ -37,18 +29,16 @@ class SearchScopes:
         snapshot: Snapshot,
         view: View,
         blob_of: NDArray[np.int64],
-        open_commits: "Callable[[], CommitSource]",
     ) -> None:
         self._selection = selection
         self._tree = tree
         self._snapshot = snapshot
         self._view = view
         self._blob_of = blob_of
-        self._open_commits = open_commits
         self._whole: dict[tuple[str, ...], Scope] = {}
 
     def select(self, filters: SearchFilters, within: Collection[bytes] | None = None) -> list[Scope]:
-        """Return the rows that pass filters, those of files, of records and of commits apart, if there are any.
+        """Return the rows that pass filters, those of files and of records apart, if there are any.
 
         Of files only those at the paths `within` pass, if these are given.
         """
@@ -58,8 +48,6 @@ class SearchScopes:
         records = [name for name in FOLDERS if name in kinds]
         if records and isinstance(self._view, JoinedView):
             parts.append(self._records(filters, records))
-        if COMMITS in kinds:
-            parts += self._open_commits().scopes(filters, required=kinds == (COMMITS,))
         return parts
 
     def passing_blobs(self, filters: SearchFilters, kinds: Sequence[str]) -> NDArray[np.int64]:

@@ -41,6 +41,7 @@ from gitmem.search.engine import SearchOptions, SearchResult, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
+from gitmem.search.scope import Scope
 from gitmem.search.skeleton import InnerChunk, find_inner_chunks
 from gitmem.store.graph import RowGraph, find_graph
 from gitmem.store.manifest import Manifest, find_manifest
@@ -191,13 +192,20 @@ class Searcher:
 
     def _search(self, query: Query, limit: int, mode: str, within: Collection[bytes] | None) -> SearchResult:
         return search(
-            self.scopes.select(query.filters, within),
+            self._select_scopes(query.filters, within),
             parse_query(query.text),
             self.encoder,
             limit=limit,
             options=self.options(mode),
             min_score=query.least_score,
         )
+
+    def _select_scopes(self, filters: SearchFilters, within: Collection[bytes] | None) -> list[Scope]:
+        """Return the rows that pass filters, those of files, of records and of commits apart, if there are any."""
+        kinds = kinds_of(filters, self.selection)
+        # The scopes must not refer to the searcher: in a circle of references the files of the index would stay open.
+        commits = self.commits.scopes(filters, required=kinds == (COMMITS,)) if COMMITS in kinds else []
+        return [*self.scopes.select(filters, within), *commits]
 
     def options(self, mode: str) -> SearchOptions:
         """Return the options of a search with the settings of the repository."""
@@ -238,7 +246,7 @@ class Searcher:
     @cached_property
     def scopes(self) -> SearchScopes:
         """Rows of the tree that a search may find."""
-        return SearchScopes(self.selection, self.tree, self.snapshot, self.view, self._blob_of, lambda: self.commits)
+        return SearchScopes(self.selection, self.tree, self.snapshot, self.view, self._blob_of)
 
     @cached_property
     def names(self) -> "TreeNames":

@@ -6,14 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitmem.resident.user_settings import UserSettings
-
 # Numpy, the index and the model take 150 ms and 60 MB. They are loaded when the first repository is opened.
 if TYPE_CHECKING:
     from gitmem.answering.federated_search import FederatedSearcher, Member
     from gitmem.embedding.encoder import Encoder
     from gitmem.resident.call import Call
     from gitmem.resident.open_repository import OpenRepository
+    from gitmem.resident.user_settings import UserSettings
 
 MAX_OTHER_REPOSITORIES: Final = 128
 """Repositories held open in addition to the process's own: a search over all of a user's repositories opens each."""
@@ -35,7 +34,13 @@ class OpenRepositories:
         self._lock = threading.Lock()
         """Guards the table and the combination."""
         self._combination: FederatedSearcher | None = None
-        self.user_settings = UserSettings(environment)
+
+    @cached_property
+    def user_settings(self) -> "UserSettings":
+        """The user's settings outside any repository."""
+        from gitmem.resident.user_settings import UserSettings
+
+        return UserSettings(self.environment)
 
     @property
     def is_own_open(self) -> bool:

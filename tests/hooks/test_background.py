@@ -444,7 +444,7 @@ def test_a_hook_next_to_a_running_process_imports_few_modules(own: Repo) -> None
 
 
 def test_an_unknown_event_is_refused(own: Repo) -> None:
-    done = hook(own, "pre-push")
+    done = hook(own, "pre-rebase")
     assert done.returncode == ExitCode.USAGE
     assert b"gitmem index" in done.stderr
 
