@@ -110,7 +110,7 @@ def measured(name: str, paths: IndexPaths | None = None) -> Iterator[Measured]:
 def emit(operation: Measured, seconds: float) -> None:
     """Count an event, and log it if its level is selected. A failure to write is ignored: no command fails by that."""
     paths = operation.paths if operation.paths is not None and operation.paths.root in _sink.indexes else None
-    if paths is not None:
+    if paths is not None and os.access(paths.state, os.W_OK):  # nothing is tried in an index that can only be read
         amounts = [f"{key}={value}" for key, value in operation.amounts.items()]
         line = " ".join([operation.name, operation.outcome, f"{seconds:.6f}", *amounts])
         with suppress(StorageFailed):

@@ -27,6 +27,8 @@ _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 _NAME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d{6}\.\d{6}Z")
 _HEAD_BYTES: Final = 1 << 20
 _TICK: Final = timedelta(microseconds=1)
+_COUNTED: Final = ("blobs_embedded", "chunks_added", "text_bytes")
+"""Numbers of a report that the metrics sum."""
 
 
 class IndexRun(NamedTuple):
@@ -59,10 +61,11 @@ def log_run(paths: IndexPaths, event: str, folder: Path, report: Mapping[str, An
 
 def _emit(paths: IndexPaths, event: str, report: Mapping[str, Any]) -> None:
     operation = Measured("index.run", paths)
-    operation.outcome = "ok" if report["status"] == "success" else report["status"]
-    operation.ids |= {"event": event, "tree": report["tree"]}
-    operation.amounts |= {name: report[name] for name in ("blobs_embedded", "chunks_added", "text_bytes")}
-    emit(operation, report["seconds"])
+    status = str(report.get("status", "success"))
+    operation.outcome = "ok" if status == "success" else status
+    operation.ids |= {"event": event, "tree": str(report.get("tree", ""))}
+    operation.amounts |= {name: report[name] for name in _COUNTED if name in report}
+    emit(operation, float(report.get("seconds", 0)))
 
 
 def read_runs(paths: IndexPaths) -> list[IndexRun]:
