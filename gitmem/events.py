@@ -147,15 +147,17 @@ def _log(level: str, operation: Measured, seconds: float, paths: IndexPaths | No
             _append_to_log(paths.logs / LOG, line.encode())
 
 
+def hide_keys(text: str) -> str:
+    """Return a text without the keys of the configuration, which need not look like keys."""
+    for secret in _sink.hidden:
+        text = text.replace(secret, _MASK)
+    return text
+
+
 def _masked(texts: Mapping[str, str]) -> dict[str, str]:
     from gitmem.secrets.masking import mask_text
 
-    masked = {}
-    for name, text in texts.items():
-        for secret in _sink.hidden:
-            text = text.replace(secret, _MASK)
-        masked[name] = mask_text(text)
-    return masked
+    return {name: mask_text(hide_keys(text)) for name, text in texts.items()}
 
 
 def _append_to_log(file: Path, line: bytes) -> None:

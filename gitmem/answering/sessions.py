@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_origin
 from gitmem.answering.answer_json import describe_view
 from gitmem.answering.hit_text import named_hit
 from gitmem.errors import StorageFailed, UnknownRecord
+from gitmem.events import hide_keys
 from gitmem.fsio import read_file, remove_file, rename_file, write_atomic
 from gitmem.memory.kinds import kind_of
 from gitmem.paths import SESSION, IndexPaths
@@ -79,7 +80,8 @@ def save_session(workspace: Workspace, answer: "Answer") -> "Answer":
     if not most:
         return answer
     name = PREFIX + os.urandom(4).hex()
-    session = Session(name, time.time(), mask_text(answer.query.text), describe_view(answer.view), _results(answer))
+    query = mask_text(hide_keys(answer.query.text))
+    session = Session(name, time.time(), query, describe_view(answer.view), _results(answer))
     try:
         write_session(workspace.paths, session, most)
     except StorageFailed:  # a repository that can only be read is searched all the same
