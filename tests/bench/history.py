@@ -1,8 +1,9 @@
 """History of methods: commits that `gitmem when` names, compared with those that experts agreed on.
 
-`--methods` is a list of `{"id", "repository", "commit", "path", "symbol", "start", "changes"}`, each change with
+`--methods` is a list of `{"id", "repository", "commit", "path", "symbol", "start", "end", "changes"}`, each change with
 `commit` and `tags`; `--repositories` holds a clone of each repository, `OWNER+NAME` or `OWNER+NAME/repo`. Methods whose
-commit the clone lacks are left out and counted.
+commit the clone lacks are left out and counted. Methods with a `language` are summed up by language. Without
+`--methods` the histories that we labelled by hand are used.
 
 Each method is traced in an empty repository that borrows the objects of the clone and has its HEAD at the commit: first
 without an index, then twice with one, which caches histories. No clone is changed.
@@ -24,6 +25,12 @@ from tests.bench.figures import Figure
 from tests.bench.issues import find_clone
 from tests.bench.processes import Command, CommandFailed, run_measured
 from tests.bench.scoring import mean
+
+LABELS: Final = Path(__file__).with_name("history_labels.json")
+"""Histories of definitions in public repositories, each judged by reading the diffs."""
+
+MEMBER: Final = "MEMBER"
+"""Tag of a change to members of a class. They have histories of their own, so it does not count for the class."""
 
 LEAST_F1: Final = 0.93
 LEAST_INTRODUCED: Final = 0.95
@@ -48,11 +55,12 @@ class Traced:
     cpu: float
     cached: float
     git_cpu: float
+    language: str = "all"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for methods, repositories and the file of results."""
-    parser.add_argument("--methods", type=Path, required=True, help="JSON list of methods with their histories")
+    parser.add_argument("--methods", type=Path, default=LABELS, help="JSON list of methods with their histories")
     parser.add_argument("--repositories", type=Path, required=True, help="folder with a clone of each repository")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="trace only every Nth method")
     parser.add_argument("--results", type=Path, metavar="FILE", help="write the commits of each method as JSON")
@@ -65,7 +73,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     traced = [one for method in methods if (one := trace(method, options.repositories, words)) is not None]
     if options.results:
         options.results.write_text(json.dumps({one.name: result_json(one) for one in traced}), encoding="utf-8")
-    return [Figure("all", "methods without their commit", len(methods) - len(traced)), *summarise(traced)]
+    missing = Figure("all", "methods without their commit", len(methods) - len(traced))
+    languages = sorted({one.language for one in traced})
+    return [missing, *(figure for language in languages for figure in summarise(traced, language))]
 
 
 def trace(method: dict[str, Any], repositories: Path, words: Sequence[str]) -> Traced | None:
@@ -93,12 +103,13 @@ def trace(method: dict[str, Any], repositories: Path, words: Sequence[str]) -> T
     return Traced(
         method["id"],
         frozenset(change["commit"] for change in history["changes"] if change["kinds"] != ["removed"]),
-        frozenset(change["commit"] for change in method["changes"]),
+        frozenset(change["commit"] for change in method["changes"] if change["tags"] != [MEMBER]),
         history["introduced"],
         frozenset(change["commit"] for change in method["changes"] if "INTRODUCTION" in change["tags"]),
         cpu,
         cached,
         git_cpu,
+        method.get("language", "all"),
     )
 
 
@@ -115,20 +126,21 @@ def result_json(one: Traced) -> dict[str, Any]:
     return {"commits": sorted(one.found), "introduced": one.introduced, "cpu_s": one.cpu}
 
 
-def summarise(traced: Sequence[Traced]) -> list[Figure]:
-    """Return precision, recall and F1 over all commits, the two shares of methods, and the medians of CPU time."""
+def summarise(every: Sequence[Traced], language: str = "all") -> list[Figure]:
+    """Return precision, recall and F1 over all commits of a language, the two shares of methods, and medians of CPU."""
+    traced = [one for one in every if one.language == language]
     hits = sum(len(one.found & one.expected) for one in traced)
     found = sum(len(one.found) for one in traced)
     expected = sum(len(one.expected) for one in traced)
     introduced = mean(one.introduced in one.introductions for one in traced)
     return [
-        Figure("all", "methods", len(traced)),
-        Figure("all", "precision", hits / max(1, found)),
-        Figure("all", "recall", hits / max(1, expected)),
-        Figure("all", "F1", 2 * hits / max(1, found + expected), "", None, LEAST_F1),
-        Figure("all", "introducing commit", introduced, "", None, LEAST_INTRODUCED),
-        Figure("all", "exact histories", mean(one.found == one.expected for one in traced), "", None, LEAST_EXACT),
-        Figure("all", "CPU per method, median", statistics.median(one.cpu for one in traced), "s"),
-        Figure("all", "repeated, with an index", statistics.median(one.cached for one in traced), "s", MOST_CACHED),
-        Figure("all", "git log -L, median", statistics.median(one.git_cpu for one in traced), "s"),
+        Figure(language, "methods", len(traced)),
+        Figure(language, "precision", hits / max(1, found)),
+        Figure(language, "recall", hits / max(1, expected)),
+        Figure(language, "F1", 2 * hits / max(1, found + expected), "", None, LEAST_F1),
+        Figure(language, "introducing commit", introduced, "", None, LEAST_INTRODUCED),
+        Figure(language, "exact histories", mean(one.found == one.expected for one in traced), "", None, LEAST_EXACT),
+        Figure(language, "CPU per method, median", statistics.median(one.cpu for one in traced), "s"),
+        Figure(language, "repeated, with an index", statistics.median(one.cached for one in traced), "s", MOST_CACHED),
+        Figure(language, "git log -L, median", statistics.median(one.git_cpu for one in traced), "s"),
     ]
