@@ -22,11 +22,18 @@ def test_the_drawn_tree_contains_every_error_with_its_exit_code_and_hint() -> No
     lines = re.findall(r"^[ │├└─]*(\w+) +(\d) +(.*)$", errors.__doc__ or "", re.M)
     drawn = {name: (int(code), hint) for name, code, hint in lines}
     classes: list[type[GitmemError]] = [GitmemError, *_subclasses(GitmemError)]
-    defined = {error.__name__: error for error in classes}
+    defined = {error.__name__: error for error in classes if error.__module__ == errors.__name__}
     assert drawn.keys() == defined.keys()
     for name, (code, hint) in drawn.items():
         assert code == defined[name].exit_code
         assert hint.startswith("caller") if not defined[name].hint else hint == defined[name].hint
+
+
+def test_errors_of_a_single_module_are_like_the_error_that_they_refine() -> None:
+    for base in (GitmemError, *_subclasses(GitmemError)):
+        for error in base.__subclasses__():
+            if error.__module__ != errors.__name__:
+                assert (error.exit_code, error.hint) == (base.exit_code, base.hint), error
 
 
 def test_an_error_has_the_hint_of_its_class_unless_the_caller_supplies_one() -> None:
