@@ -30,7 +30,8 @@ def test_the_drawn_tree_contains_every_error_with_its_exit_code_and_hint() -> No
 
 
 def test_errors_of_a_single_module_are_like_the_error_that_they_refine() -> None:
-    for base in (GitmemError, *_subclasses(GitmemError)):
+    bases: list[type[GitmemError]] = [GitmemError, *_subclasses(GitmemError)]
+    for base in bases:
         for error in base.__subclasses__():
             if error.__module__ != errors.__name__:
                 assert (error.exit_code, error.hint) == (base.exit_code, base.hint), error
