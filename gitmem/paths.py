@@ -174,6 +174,11 @@ class IndexPaths(NamedTuple):
         return self.state / "log"
 
     @property
+    def decided(self) -> Path:
+        """Keys of the suggested notes that a person has accepted or skipped."""
+        return self.state / "decided-suggestions"
+
+    @property
     def journal(self) -> Path:
         """Journal of events that are not part of the metrics yet; closed ones have a time behind the name."""
         return self.state / "measured"

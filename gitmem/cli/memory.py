@@ -14,6 +14,7 @@ from gitmem.cli.memory_brief import brief
 from gitmem.cli.memory_merging import merge, recover
 from gitmem.cli.memory_review import review
 from gitmem.cli.memory_revisions import diff, log, purge, restore
+from gitmem.cli.memory_suggest import suggest
 from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.note_changes import confirm, edit, expire
 from gitmem.cli.query import read_query, search_records
@@ -244,5 +245,7 @@ def _format_deleted(deleted: DeletedRecord) -> str:
     return f"deleted {visible(deleted.id)}{parts}"
 
 
-for subcommand in (edit, confirm, expire, review, brief, log, diff, restore, purge, merge, recover, import_, export):
+for subcommand in (
+    edit, confirm, expire, review, suggest, brief, log, diff, restore, purge, merge, recover, import_, export,
+):  # fmt: skip
     command.add_command(subcommand)

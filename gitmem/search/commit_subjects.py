@@ -93,6 +93,11 @@ def clean_message(subject: str, body: str, max_paragraph: int) -> tuple[str, str
     return title, f"{title}\n\n{detail}" if detail else title
 
 
+def is_routine(subject: str, author: str) -> bool:
+    """Return whether a subject says nothing about the code: merges, releases, version bumps, and commits by bots."""
+    return bool(_BOT.search(author) or _WITHOUT_NEED.match(_without_noise(subject)))
+
+
 def _without_noise(text: str) -> str:
     return " ".join(_NOISE.sub(" ", text).split()).strip(" .:;,-")
 
