@@ -95,6 +95,23 @@ class Setting(NamedTuple):
         return isinstance(self.default, str) and not self.choices
 
 
+class _Origin(NamedTuple):
+    """Place of a value: a scope of git's configuration, or a variable of the environment."""
+
+    scope: str = ""
+    variable: str = ""
+
+    def describe(self) -> str:
+        return f"environment, {self.variable}" if self.variable else f"git config, {self.scope}"
+
+    def remedy(self, setting: Setting) -> str:
+        """Return the command that takes a wrong value away from where it is."""
+        if self.variable:
+            return f"unset {self.variable}"
+        option = f" --{self.scope}" if self.scope in _USER_SCOPES else ""
+        return f"git config{option} {setting.key} {setting.default}"
+
+
 class Effective(NamedTuple):
     """Value of a setting that is in force, and its origin.
 
@@ -272,7 +289,7 @@ def resolve_settings(entries: Entries, environment: Mapping[str, str]) -> list[E
             raise _not_personal(setting, scope)
         # A key without a value means true in git.
         missing = "" if setting.is_list or setting.is_text else "true"
-        new = _parse_value(setting, value or missing, f"git config, {scope}")
+        new = _parse_value(setting, value or missing, _Origin(scope))
         former = configured[name].value if name in configured and new != () else ()
         configured[name] = Effective(setting, _joined(former, new), scope)
     return [_resolve(setting, configured.get(setting.name.lower()), environment) for setting in SETTINGS]
@@ -286,13 +303,13 @@ def _resolve(setting: Setting, configured: Effective | None, environment: Mappin
     """Return the value of the environment, else that of git's configuration, of another program, or the default."""
     if setting.variable in environment:
         text = environment[setting.variable]
-        return Effective(setting, _parse_value(setting, text, f"environment, {setting.variable}"), setting.variable)
+        return Effective(setting, _parse_value(setting, text, _Origin(variable=setting.variable)), setting.variable)
     if configured is not None:
         return configured
     for alias in setting.aliases:
         if text := alias.read(environment):
-            origin = f"environment, {alias.variable}"
-            return Effective(setting, _parse_value(setting, text, origin, alias.factor), alias.variable)
+            value = _parse_value(setting, text, _Origin(variable=alias.variable), alias.factor)
+            return Effective(setting, value, alias.variable)
     return Effective(setting, setting.default)
 
 
@@ -311,7 +328,7 @@ def find_unknown_variable(environment: Mapping[str, str]) -> ConfigError | None:
     return None
 
 
-def _parse_value(setting: Setting, text: str, origin: str, factor: int = 1) -> Value:
+def _parse_value(setting: Setting, text: str, origin: _Origin, factor: int = 1) -> Value:
     if setting.is_list:
         return tuple(item.strip() for item in text.split(",") if item.strip())
     if setting.is_text:
@@ -329,11 +346,9 @@ def _parse_value(setting: Setting, text: str, origin: str, factor: int = 1) -> V
     return number
 
 
-def _invalid_value(setting: Setting, text: str, allowed: str, origin: str) -> ConfigError:
-    return ConfigError(
-        f"`{PREFIX}{setting.name}` is `{text}` ({origin}), expected {allowed}",
-        hint=f"git config {PREFIX}{setting.name} {setting.default}",
-    )
+def _invalid_value(setting: Setting, text: str, allowed: str, origin: _Origin) -> ConfigError:
+    message = f"`{setting.key}` is `{text}` ({origin.describe()}), expected {allowed}"
+    return ConfigError(message, hint=origin.remedy(setting))
 
 
 def _unknown_key(key: str, scope: str) -> ConfigError:

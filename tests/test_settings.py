@@ -111,6 +111,24 @@ def test_an_invalid_number_is_refused_with_key_range_and_origin(setting: Setting
         parse_settings([], {setting.variable: wrong})
 
 
+@pytest.mark.parametrize(
+    ("entries", "environment", "remedy"),
+    [
+        ([("gitmem.jobs", "x", "local")], {}, "git config gitmem.jobs 0"),
+        ([("gitmem.log", "x", "global")], {}, "git config --global gitmem.log off"),
+        ([("gitmem.jobs", "x", "system")], {}, "git config --system gitmem.jobs 0"),
+        ([("gitmem.jobs", "2", "local")], {"GITMEM_JOBS": "x"}, "unset GITMEM_JOBS"),
+        ([], {"RAG_MAX_RESULTS": "300"}, "unset RAG_MAX_RESULTS"),
+    ],
+)
+def test_the_remedy_changes_the_place_that_has_the_wrong_value(
+    entries: list[tuple[str, str | None, str]], environment: dict[str, str], remedy: str
+) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        parse_settings(entries, environment)
+    assert refusal.value.hint == remedy
+
+
 @pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)
 def test_ranges_include_both_ends(setting: Setting) -> None:
     for value in (setting.minimum, setting.maximum):
