@@ -33,7 +33,8 @@ _REPORT_SECONDS: Final = 0.25
 
 def describe_progress(progress: "Progress") -> str:
     """Return the message about a progress that the client shows."""
-    return f"{progress.blobs:,} of {count(progress.blobs_total, 'file')}"
+    parts = [f"{progress.blobs:,} of {count(progress.blobs_total, 'file')}", progress.waiting]
+    return "; ".join(filter(None, parts))
 
 
 def update_index(

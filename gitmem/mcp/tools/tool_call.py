@@ -13,13 +13,35 @@ def _read_no_roots() -> None:
     """Answer for a client that does not name its open folders."""
 
 
+class _RisingProgress:
+    """Reports progress to a client whose protocol wants every value to exceed the one before it.
+
+    Between two values the same one is reported again, to show that the work goes on and what it waits for. The n-th
+    repetition adds n / (n + 1): it exceeds all earlier ones, and stays below the next whole value.
+    """
+
+    def __init__(self, report: ReportProgress) -> None:
+        self._report = report
+        self._value = -1.0
+        self._repetitions = 0
+
+    def __call__(self, done: float, total: float | None, message: str) -> None:
+        if done > self._value:
+            self._value, self._repetitions = done, 0
+        elif total is not None and self._value >= total:
+            return
+        else:
+            self._repetitions += 1
+        self._report(self._value + self._repetitions / (self._repetitions + 1), total, message)
+
+
 class ToolCall(Call):
     """One call of a tool, as the thread that serves it sees it."""
 
     def __init__(
         self, report_progress: ReportProgress = report_nothing, read_roots: ReadRoots = _read_no_roots
     ) -> None:
-        super().__init__(report_progress)
+        super().__init__(_RisingProgress(report_progress))
         self.read_roots = read_roots
         self.paths: IndexPaths | None = None
         """Index folder of the last repository that the call used, whose journal counts it."""

@@ -4,19 +4,22 @@ import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import pytest
 from mcp.client.client import Client
 
 from gitmem.actions.cancel import cancel
-from gitmem.actions.watched_run import MODES, update_index
+from gitmem.actions.watched_run import MODES, describe_progress, update_index
 from gitmem.errors import Busy, Cancelled
 from gitmem.freshness.cancellation import read_run
 from gitmem.freshness.index_report import IndexReport
+from gitmem.indexing.run import Progress
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, PackedRows
 from gitmem.locks import writer_lock
 from gitmem.mcp.tools.admin_tools import MODES as OFFERED_MODES
+from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.resident.call import Call, CallCancelled
 from gitmem.workspace import open_workspace
 from tests.gitrepo import Repo
@@ -156,6 +159,24 @@ def test_a_run_reports_its_progress(own: Repo, fake_model: object, monkeypatch: 
     assert total is not None
     assert done <= total
     assert message.endswith((" file", " files"))
+
+
+def test_every_value_of_the_progress_exceeds_the_one_before() -> None:
+    told: list[tuple[float, float | None, str]] = []
+    call = ToolCall(lambda *report: told.append(report))
+    for done, total in [(0, 3), (0, 3), (2, 3), (2, 3), (2, 3), (1, 4), (3, 3), (3, 3), (4, None), (4, None)]:
+        call.report_progress(done, total, str(done))
+    values = [value for value, _, _ in told]
+    assert len(values) == 9
+    assert all(before < after for before, after in pairwise(values))
+    assert all(total is None or value <= total for value, total, _ in told)
+
+
+def test_the_progress_says_what_a_run_waits_for() -> None:
+    assert describe_progress(Progress(3, blobs=2)) == "2 of 3 files"
+    assert describe_progress(Progress(3, blobs=2, waiting="60 s for the provider")) == (
+        "2 of 3 files; 60 s for the provider"
+    )
 
 
 def test_the_configuration_is_read_again_and_the_former_one_stays_if_it_is_wrong(own: Repo) -> None:
