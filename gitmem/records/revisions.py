@@ -14,6 +14,7 @@ from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conver
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_former_id, complete_id, complete_name
+from gitmem.records.documents import find_named_document
 from gitmem.records.unknown_record import unknown_record
 from gitmem.types import DOCUMENT, TURN
 from gitmem.workspace import Workspace
@@ -86,13 +87,16 @@ def _read_records(store: RecordStore, tip: Tip, name: str, path: bytes, at: str 
 
 
 def delete_records(workspace: Workspace, names: Sequence[str]) -> list[DeletedRecord]:
-    """Delete records, all or none. Former revisions keep them. Raises UnknownRecord, UsageError, GitFailed."""
+    """Delete records, all or none, by their ids or the source ids of documents. Former revisions keep them.
+
+    Raises UnknownRecord, UsageError, GitFailed.
+    """
     if not 1 <= len(names) <= MAX_DELETE:
         raise UsageError(f"there are {len(names)} ids, it must be 1 to {MAX_DELETE}")
     deleted: list[DeletedRecord] = []
     with RecordStore(workspace.location) as store:
         tip = store.tip()
-        paths = {name: parse_id(name) for name in (complete_id(store, tip, name) for name in names)}
+        paths = {name: parse_id(name) for name in (_find_id(store, tip, name) for name in names)}
 
         def delete(tip: Tip) -> Changes:
             # All records are read before any is deleted, so an unknown id deletes nothing.
@@ -101,6 +105,17 @@ def delete_records(workspace: Workspace, names: Sequence[str]) -> list[DeletedRe
 
         store.change(f"delete: {len(paths)}", delete)
     return deleted
+
+
+def _find_id(store: RecordStore, tip: Tip, name: str) -> str:
+    """Return the id of a record, which a document's source id names too. Ids come first. Raises: as `complete_id`."""
+    try:
+        return complete_id(store, tip, name)
+    except (UnknownRecord, UsageError):
+        found = find_named_document(store, tip, name)
+        if not found:
+            raise
+        return found
 
 
 def _count_parts(name: str, records: Sequence[Record]) -> DeletedRecord:

@@ -43,6 +43,18 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
     talk(own.path, action)
 
 
+def test_a_document_is_deleted_by_the_id_that_its_source_has(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        manual = await kept(client, "document_ingest", content="Keys rotate weekly.", source_id="keys-1")
+        other = await kept(client, "document_ingest", content="Keys rotate daily.", source="wiki", source_id="keys-1")
+        assert await ask(client, "delete", ids=["keys-1", "wiki:keys-1"]) == (
+            f"deleted {manual} and 0 chunks\ndeleted {other} and 0 chunks"
+        )
+        assert "is not the id of a record" in await refused(client, "delete", ids=["keys-1"])
+
+    talk(own.path, action, ALL)
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
