@@ -193,7 +193,7 @@ def command(
     """
     record_filters, past = take_filters(shown), take_past_options(shown)
     form = Format.load(ctx, limit, shown)
-    names = ALL_NAMES if everything else repositories
+    names = (*repositories, *(ALL_NAMES if everything else ()))
     workspace = open_here_if_any(ctx) if names and not recurse else open_here(ctx)
     selection = TreeSelection(rev, staged, changed)
     names = (*names, *_nested_names(workspace, selection, recurse, is_default=not (names or paths)))

@@ -193,6 +193,14 @@ def test_a_query_names_the_repositories_searched_and_those_skipped(cli: Cli, kno
     assert "note: skipped jobs: missing" in text.err
 
 
+def test_a_name_beside_all_is_checked_and_searched_once(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    everything = cli("query", "--all", "-l", "sign cookie", cwd=tmp_path)
+    assert cli("query", "--all", "--repo", "web", "-l", "sign cookie", cwd=tmp_path).out == everything.out != ""
+    assert_error(
+        cli("query", "--all", "--repo", "nope", "x", cwd=tmp_path), ExitCode.USAGE, "unknown repository `nope`"
+    )
+
+
 def test_a_repository_of_a_newer_gitmem_is_skipped_with_the_reason(
     cli: Cli, known: list[Repo], monkeypatch: pytest.MonkeyPatch
 ) -> None:
