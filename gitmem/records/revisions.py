@@ -112,10 +112,10 @@ def _find_id(store: RecordStore, tip: Tip, name: str) -> str:
     try:
         return complete_id(store, tip, name)
     except (UnknownRecord, UsageError):
-        found = find_named_document(store, tip, name)
-        if not found:
+        identity = find_named_document(store, tip, name)
+        if not identity:
             raise
-        return found
+        return identity
 
 
 def _count_parts(name: str, records: Sequence[Record]) -> DeletedRecord:

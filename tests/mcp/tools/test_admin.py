@@ -162,14 +162,14 @@ def test_a_run_reports_its_progress(own: Repo, fake_model: object, monkeypatch: 
 
 
 def test_every_value_of_the_progress_exceeds_the_one_before() -> None:
-    told: list[tuple[float, float | None, str]] = []
-    call = ToolCall(lambda *report: told.append(report))
+    reports: list[tuple[float, float | None, str]] = []
+    call = ToolCall(lambda *report: reports.append(report))
     for done, total in [(0, 3), (0, 3), (2, 3), (2, 3), (2, 3), (1, 4), (3, 3), (3, 3), (4, None), (4, None)]:
         call.report_progress(done, total, str(done))
-    values = [value for value, _, _ in told]
+    values = [value for value, _, _ in reports]
     assert len(values) == 9
     assert all(before < after for before, after in pairwise(values))
-    assert all(total is None or value <= total for value, total, _ in told)
+    assert all(total is None or value <= total for value, total, _ in reports)
 
 
 def test_the_progress_says_what_a_run_waits_for() -> None:
