@@ -67,7 +67,7 @@ def start_server(folder: Path, environment: Mapping[str, str]) -> bool:
                 return True
             if process.poll() is not None and find_server(environment) is None:
                 log.seek(0)
-                raise GitmemError("the server did not start", hint=_last_line(log.read(_MAX_ERROR)) or "gitmem serve")
+                raise _describe_failure(log.read(_MAX_ERROR))
             time.sleep(_POLL_SECONDS)
     raise Busy("the server does not answer", hint="gitmem serve list")
 
@@ -145,9 +145,11 @@ def _claim_start(places: Sequence[Path]) -> int | None:
     raise problem
 
 
-def _last_line(log: bytes) -> str:
-    lines = log.decode("utf-8", "replace").splitlines()
-    return lines[-1] if lines else ""
+def _describe_failure(log: bytes) -> GitmemError:
+    """Return the error and the hint that a server has printed before it ended."""
+    printed = dict(line.partition(": ")[::2] for line in log.decode("utf-8", "replace").splitlines())
+    problem = f": {printed['error']}" if "error" in printed else ""
+    return GitmemError(f"the server did not start{problem}", hint=printed.get("hint", "gitmem serve"))
 
 
 def stop_server(environment: Mapping[str, str]) -> RunningServer | None:

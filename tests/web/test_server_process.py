@@ -79,6 +79,16 @@ def test_open_starts_a_server_that_ends_when_it_is_idle(environment: dict[str, s
     wait_for(lambda: find_server(own) is None)
 
 
+def test_open_says_why_a_server_does_not_start(environment: dict[str, str], tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    opened = run({**environment, "GITMEM_RUNTIME_DIR": str(shared)}, "open", "--print")
+    assert opened.returncode == 5
+    assert opened.stderr.startswith("error: the server did not start: no folder for the socket of the server: ")
+    assert opened.stderr.count("hint: ") == 1
+
+
 def test_a_chosen_port_that_is_taken_is_refused(environment: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
