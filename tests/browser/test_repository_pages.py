@@ -67,3 +67,42 @@ def test_a_note_is_added_edited_deleted_and_restored(page: Page) -> None:
     expect(page.get_by_role("heading", name="Deleted")).to_be_visible()
     page.get_by_role("button", name="Restore", exact=True).click()
     expect(page.locator("article p.text")).to_have_text("Deploys freeze on Fridays.")
+
+
+def test_a_slow_run_shows_its_progress_and_is_cancelled(page: Page, user: dict[str, str], own: Repo) -> None:
+    add_repository(user, own.path, "slow")
+    # Each file has much to parse, so that the run lasts far longer than the steps of this test.
+    body = "".join(f"def step_{number}(value):\n    return value * {number}\n\n\n" for number in range(400))
+    own.commit({f"slow/part_{number}.py": body.replace("step", f"step_{number}") for number in range(300)})
+    page.goto(f"{page.url}repository?name=slow")
+    page.get_by_role("button", name="Rebuild").click()
+    progress = page.locator("#progress-text")
+    expect(progress).to_have_text(
+        re.compile(r"Indexing: \d+ of \d+ files, [\d,]+ chunks, \d+ %; slow/part_\d+\.py"), timeout=PATIENCE
+    )
+    page.get_by_role("button", name="Cancel the run").click()
+    expect(page.locator("main")).to_contain_text("cancelled", timeout=PATIENCE)
+    expect(page.locator("#state")).to_have_text("Needs Update", timeout=PATIENCE)
+
+
+def test_a_document_and_a_conversation_are_added_and_edited(page: Page) -> None:
+    page.get_by_role("link", name="Memory", exact=True).click()
+    page.get_by_role("link", name="Documents", exact=True).click()
+    page.get_by_text("Add a document").click()
+    page.get_by_role("textbox", name="Title").fill("Freeze")
+    page.get_by_role("textbox", name="Text").fill("Deploys freeze on Fridays.")
+    page.get_by_role("textbox", name="Id in the source").fill("freeze")
+    page.get_by_role("button", name="Store").click()
+    page.get_by_role("link", name="Freeze", exact=True).click()
+    page.get_by_text("Edit the document").click()
+    page.get_by_role("textbox", name="Text").fill("Deploys freeze on Thursdays.")
+    page.get_by_role("button", name="Store").click()
+    expect(page.locator("article")).to_contain_text("Thursdays")
+    expect(page.locator(".timeline .minus").first).to_contain_text("Fridays")
+    page.get_by_role("link", name="Memory", exact=True).click()
+    page.get_by_role("link", name="Conversations", exact=True).click()
+    page.get_by_text("Add a turn").click()
+    page.get_by_role("textbox", name="Conversation").fill("release")
+    page.get_by_role("textbox", name="Turn").fill("When is the freeze?")
+    page.get_by_role("button", name="Store").click()
+    expect(page.get_by_role("link", name="release", exact=True)).to_be_visible()
