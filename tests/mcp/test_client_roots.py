@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gitmem.mcp.tools.client_roots import find_repositories, parse_uri
+from gitmem.registry import add_repository
 from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, INITIALIZED, RawClient
 from tests.sample import make_sample
@@ -120,6 +121,15 @@ def test_a_client_without_roots_is_not_asked(outside: Path) -> None:
         told = client.call(1, "search", query=QUESTION)
         assert "is not inside a git repository" in told
         assert "hint: open a folder of a git repository in the client, or set the folder: gitmem -C FOLDER mcp" in told
+
+
+def test_a_server_outside_names_the_registered_repositories(tmp_path: Path, outside: Path) -> None:
+    environment = {"GITMEM_NO_REGISTRY": "", "XDG_DATA_HOME": str(tmp_path / "data")}
+    add_repository(environment, make_sample(tmp_path / "sample").path, "sample")
+    with RawClient(outside, env=environment) as client:
+        client.greet()
+        assert "hint: pass `root`, one of: sample; or open a folder" in client.call(1, "search", query=QUESTION)
+        assert "src/cookies.py:" in client.call(2, "search", query=QUESTION, root="sample")
 
 
 def test_a_server_in_a_repository_asks_for_nothing(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from gitmem.resident.open_repository import OpenRepository
     from gitmem.workspace import Workspace
 
+_SHOWN_NAMES: Final = 5
+"""Repositories that a hint names."""
+
 REPORT_TOOL: Final = "report_create"
 """Tool that writes a file into the working tree."""
 
@@ -176,7 +179,10 @@ class ToolHandlers:
                     call.notes.extend(self._describe_others(roots.repositories))
                 return roots.repositories[0]
             if not has_root:
+                names = [repository.name for repository in read_registry(self._environment)]
+                known = ", ".join([*names[:_SHOWN_NAMES], *(["..."] if len(names) > _SHOWN_NAMES else [])])
                 hint = "open a folder of a git repository in the client, or set the folder: gitmem -C FOLDER mcp"
+                hint = f"pass `root`, one of: {known}; or {hint}" if known else hint
                 raise NotARepository((roots.problem or error).message, hint=hint) from error
         return self._folder
 
