@@ -72,7 +72,12 @@ def test_a_clone_with_a_remote_model_embeds_nothing(
 ) -> None:
     ann, bob = make_clones(remote, remote.path.as_uri())
     with provider_server() as server:
-        settings = {"PROVIDER": "openai-compatible", "PROVIDER_URL": server.url, "PROVIDER_KEY": "k", "MODEL": "small"}
+        settings = {
+            "PROVIDER": "openai-compatible",
+            "PROVIDER_URL": server.url,
+            "PROVIDER_KEY": "a-key-of-tests",
+            "MODEL": "small",
+        }
         for name, value in settings.items():
             monkeypatch.setenv(f"GITMEM_{name}", value)
         monkeypatch.setenv("GITMEM_USE_SERVER", "false")

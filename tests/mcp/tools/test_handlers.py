@@ -1,5 +1,6 @@
 """What the tools answer, asked by the SDK's own client within this process."""
 
+import gc
 import json
 import os
 import threading
@@ -11,7 +12,7 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.errors import UsageError
-from gitmem.mcp.tools.handlers import ADMIN_TOOLS, WRITING_TOOLS
+from gitmem.mcp.tools.handlers import ADMIN_TOOLS, WRITING_TOOLS, ToolHandlers
 from gitmem.mcp.tools.instructions import instructions_for
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.mcp.tools.toolsets import DEFAULT, TOOLSETS, parse_toolsets
@@ -24,6 +25,19 @@ from tests.sample import SIGN, Cli
 from tests.secrets.samples import SAMPLES
 
 BIDI = "\u202e"
+
+
+@pytest.mark.parametrize("in_repository", [True, False])
+def test_the_repository_is_opened_before_the_first_call(indexed: Repo, tmp_path: Path, in_repository: bool) -> None:
+    handlers = ToolHandlers(indexed.path if in_repository else tmp_path, {})
+    try:
+        handlers.warm_up()
+        assert handlers.repositories.is_own_open == in_repository
+        if in_repository:
+            assert handlers.workspace().location.worktree == indexed.path
+    finally:
+        gc.unfreeze()
+        handlers.close(5)
 
 
 def test_search_gives_places_numbered_lines_and_the_tree(indexed: Repo) -> None:

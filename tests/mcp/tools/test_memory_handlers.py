@@ -97,6 +97,9 @@ def test_a_document_is_deleted_by_the_id_that_its_source_has(own: Repo) -> None:
         ("search", {"query": "x", "neighbors": "yes"}, "true or false"),
         ("list", {"what": "notes", "type": "email"}, "preference, fact"),
         ("list", {"what": "conversations", "type": "x"}, "conversations have no type"),
+        ("list", {"what": "sessions", "type": "x"}, "sessions have no type"),
+        ("list", {"what": "templates", "type": "x"}, "templates have no type"),
+        ("list", {"what": "stale notes", "type": "x"}, "stale notes are listed whatever their type"),
     ],
 )
 def test_what_cannot_be_kept_or_found_is_told_so_that_it_can_be_mended(
@@ -445,3 +448,31 @@ def test_a_note_is_rewritten_confirmed_and_replaced_by_its_id(own: Repo) -> None
         assert old not in stale
 
     talk(own.path, action, "memory,documents,search")
+
+
+def test_sessions_templates_and_reports_are_described(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        assert "no sessions are stored" in await ask(client, "list", what="sessions")
+        await ask(client, "search", query="sign the cookie")
+        (session,) = re.findall(r"search_[0-9a-f]{8}", await ask(client, "list", what="sessions"))
+        listed = json.loads(await ask(client, "list", what="sessions", format="json"))
+        assert [item["id"] for item in listed["items"]] == [session]
+        templates = await ask(client, "list", what="templates")
+        assert {line.split()[0] for line in templates.splitlines() if line.startswith(("basic ", "paper "))}
+        assert "query:" in templates
+        given = {"query": "why", "overall_summary": "because", "sections": []}
+        report = await ask(client, "report_create", variables=given, session_ids=[session])
+        assert "/own/rag-reports/" in report.splitlines()[0]
+        assert "because" in report
+
+    talk(own.path, action, f"{ALL},reports")
+
+
+def test_indexes_are_described_in_words(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        own.commit({"src/new.py": "def brand_new():\n    return 1\n"})
+        assert "1 blob to embed" in await ask(client, "index_update", dry_run=True)
+        assert "1 blob embedded" in await ask(client, "index_update")
+        assert "the index is up to date" in await ask(client, "index_update")
+
+    talk(own.path, action, f"{ALL},admin")
