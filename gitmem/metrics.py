@@ -86,6 +86,16 @@ def fold_journals(paths: IndexPaths) -> None:
         rename_file(paths.journal, paths.journal.with_name(f"{paths.journal.name}-{now}"))
 
 
+def reset_metrics(paths: IndexPaths) -> None:
+    """Remove the sums and all journals. The caller holds the writer lock. Raises: StorageFailed.
+
+    The sums go last: they name the journals that they contain, and a process that is killed before must not leave one
+    of these to be counted again. What another process writes at this moment may be lost, as if it came before.
+    """
+    for file in (*_closed(paths), paths.journal, paths.metrics):
+        remove_file(file)
+
+
 def _closed(paths: IndexPaths) -> list[Path]:
     names = paths.state.glob(f"{paths.journal.name}-*")
     return sorted(file for file in names if file.name.rpartition("-")[2].isdecimal())

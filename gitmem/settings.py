@@ -201,7 +201,7 @@ SETTINGS: Final = (
 )  # fmt: skip
 
 OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CHROMA_HOST", "CHROMA_PORT",
-    "CHUNK_TARGET_TOKENS", "DATABASE_URL", "ELASTICSEARCH_URL", "IS_PERSISTENT", "RAG_CHUNK_LANGUAGE",
+    "CHUNK_TARGET_TOKENS", "CONFIG_PATH", "DATABASE_URL", "ELASTICSEARCH_URL", "IS_PERSISTENT", "RAG_CHUNK_LANGUAGE",
     "SINGLE_PIECE_MAX_TOKENS")  # fmt: skip
 """Environment variables of other search servers without a counterpart: there is no database, and no server for it."""
 

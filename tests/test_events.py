@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.actions.metrics import RepositoryMetrics, prometheus_text
+from gitmem.errors import ExitCode
 from gitmem.events import LOG, OLD_LOGS, Measured, distrust_index, emit, measured, select_level, trust_index
 from gitmem.fsio import append_file
+from gitmem.locks import writer_lock
 from gitmem.metrics import BUCKETS, Series, fold_journals, read_metrics
 from gitmem.paths import IndexPaths
 from gitmem.settings import LOG_OFF, parse_settings
 from tests.embedding.provider_server import error, provider_server
 from tests.gitrepo import Repo
-from tests.sample import SIGN, Cli, assert_error
+from tests.indexes import workspace_of
+from tests.sample import SIGN, Cli, Outcome, assert_error
 
 KEY = "unlikely-looking-key"
 
@@ -230,7 +233,26 @@ def test_an_unknown_level_is_refused(cli: Cli, own: Repo, monkeypatch: pytest.Mo
     monkeypatch.setenv("GITMEM_LOG", "off")
     refused = cli("--log-level", "loud", "query", SIGN, cwd=own.path)
     assert refused.code == 2
+    assert "`--log-level` is `loud`, expected one of: debug, info, error, off" in refused.err
+    monkeypatch.setenv("GITMEM_LOG", "loud")
+    refused = cli("query", SIGN, cwd=own.path)
     assert "`gitmem.log` is `loud` (environment, GITMEM_LOG), expected one of debug, info, error, off" in refused.err
+
+
+def test_reset_begins_to_count_anew(cli: Cli, own: Repo) -> None:
+    state = own.path / ".gitmem" / "state"
+    cli("query", SIGN, cwd=own.path)
+    # A journal that was closed, and the sums of an earlier one.
+    (state / "measured-1").write_bytes(b"search.query ok 0.1\n")
+    with writer_lock(own.path / ".gitmem" / "lock", wait=False):
+        fold_journals(workspace_of(own).paths)
+        assert_error(cli("metrics", "--reset", cwd=own.path), ExitCode.BUSY)
+    (state / "measured-2").write_bytes(b"search.query ok 0.1\n")
+    assert "search.query ok: " in cli("metrics", cwd=own.path).out
+    assert cli("metrics", "--reset", cwd=own.path) == Outcome(0, "", "")
+    operations = json.loads(cli("metrics", "--json", cwd=own.path).out)["operations"]
+    assert [one["operation"] for one in operations] == ["cli.metrics"]
+    assert_error(cli("metrics", "--reset", "--json", cwd=own.path), ExitCode.USAGE, "`--reset` prints nothing")
 
 
 def test_no_artefact_has_the_key_or_a_secret_of_a_query(

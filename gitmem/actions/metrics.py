@@ -5,7 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.display import count, visible
 from gitmem.errors import GitmemError
-from gitmem.metrics import BUCKETS, Metrics, Series, read_metrics
+from gitmem.locks import writer_lock
+from gitmem.metrics import BUCKETS, Metrics, Series, read_metrics, reset_metrics
 from gitmem.registry import KnownRepository, read_registry
 from gitmem.workspace import Workspace, find_index, open_workspace, registered_folder
 
@@ -20,6 +21,14 @@ def read_counts(workspace: Workspace) -> tuple[Metrics, dict[str, int]]:
         return {}, {}
     sizes = (manifest.rows, manifest.bytes, len(manifest.segments))
     return read_metrics(workspace.paths), dict(zip(STORE, sizes, strict=True))
+
+
+def reset_counts(workspace: Workspace) -> None:
+    """Begin to count anew. Raises: UnsafeIndex, StorageFailed, Busy if a run writes the index."""
+    if find_index(workspace) is None:
+        return
+    with writer_lock(workspace.paths.lock, wait=False):
+        reset_metrics(workspace.paths)
 
 
 def metrics_json(metrics: Metrics, store: Mapping[str, int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from gitmem.display import count, shares, size, visible
 from gitmem.errors import GitmemError
 from gitmem.freshness.index_runs import IndexRun, read_runs
 from gitmem.registry import KnownRepository, read_registry
+from gitmem.settings import SETTINGS, Setting, Settings, Value
 from gitmem.workspace import open_workspace
 
 MISSING: Final = "Missing"
@@ -19,10 +20,17 @@ UNREADABLE: Final = "Unreadable"
 """State of a repository that cannot be opened, for example because its index is of a newer gitmem."""
 
 
+_INDEX_SETTINGS: Final = (
+    "maxFileBytes", "chunkMaxBytes", "chunkOverlapBytes", "include", "exclude", "languages",
+    "provider", "model", "dimensions", "queryPrefix", "passagePrefix", "pooling",
+)  # fmt: skip
+"""Settings that decide what an index holds."""
+
+
 class RepositoryRow(NamedTuple):
     """Registered repository. `state` is that of `gitmem status`, MISSING or UNREADABLE, with the reason in `problem`.
 
-    `last_run` is the last run that changed the index.
+    `last_run` is the last run that changed the index, `settings` those of the repository if it can be opened.
     """
 
     name: str
@@ -31,6 +39,7 @@ class RepositoryRow(NamedTuple):
     problem: str = ""
     status: Status | None = None
     last_run: IndexRun | None = None
+    settings: Settings | None = None
 
     @property
     def errors(self) -> list[str]:
@@ -56,7 +65,8 @@ def read_row(known: KnownRepository, environment: Mapping[str, str]) -> Reposito
         runs = read_runs(workspace.paths)
     except GitmemError as problem:
         return row._replace(state=UNREADABLE, problem=problem.message)
-    return row._replace(state=status.state, status=status, last_run=runs[-1] if runs else None)
+    return row._replace(state=status.state, status=status, last_run=runs[-1] if runs else None,
+                        settings=workspace.settings)  # fmt: skip
 
 
 def row_json(row: RepositoryRow) -> dict[str, Any]:
@@ -79,9 +89,28 @@ def row_json(row: RepositoryRow) -> dict[str, Any]:
         "chunk_types": dict(status.chunk_types),
         "bytes": status.bytes,
         "model": status.model,
+        "settings": {setting.name: value for setting, value in _index_settings(row)},
         "last_run": row.last_run and run_json(row.last_run, with_report=False),
         "errors": row.errors,
     }
+
+
+def _index_settings(row: RepositoryRow) -> list[tuple[Setting, Value]]:
+    """Return the settings that decide what the index of a repository holds, with the values in force."""
+    if row.settings is None:
+        return []
+    values: Any = row.settings  # its fields are those of SETTINGS, in their order
+    return [pair for pair in zip(SETTINGS, values, strict=True) if pair[0].name in _INDEX_SETTINGS]
+
+
+def _describe_settings(row: RepositoryRow) -> str:
+    """Return the settings of the index that were changed."""
+    changed = [
+        f"{setting.name} {', '.join(value) if isinstance(value, tuple) else value}"
+        for setting, value in _index_settings(row)
+        if value != setting.default
+    ]
+    return "; ".join(changed) or "default"
 
 
 def totals_json(rows: Sequence[RepositoryRow]) -> dict[str, int]:
@@ -132,6 +161,7 @@ def row_lines(row: RepositoryRow) -> list[str]:
         lines.append(f"  types      {shares(status.chunk_types)}")
     lines.append(f"  index      {size(status.bytes)}")
     lines.append(f"  model      {visible(status.model)}")
+    lines.append(f"  settings   {visible(_describe_settings(row))}")
     if row.last_run:
         lines.append(f"  last run   {run_line(row.last_run)}")
     return [*lines, *(f"  error      {visible(error)}" for error in row.errors)]

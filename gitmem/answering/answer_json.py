@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
     from gitmem.answering.federated_answer import FederatedAnswer
     from gitmem.records.code_notes import CodeNote
+    from gitmem.search.engine import Rejected
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
 
@@ -34,8 +35,18 @@ def describe_absence(answer: "Answer | FederatedAnswer") -> str:
     """Return why an answer has no results."""
     if answer.rejected is not None:
         below = count(answer.rejected.number, "result")
-        return f"{below} below {answer.rejected.least:.2f}, best {answer.rejected.best:.2f}"
+        return f"{below} below {_describe_scores(answer.rejected)}"
     return "no results; the filters may be the cause" if answer.query.filters.any else "no results"
+
+
+def _describe_scores(rejected: "Rejected") -> str:
+    """Return the least score and the best one below it, with as many digits as tell them apart."""
+    for digits in range(2, 6):
+        least, best = (f"{score:.{digits}f}" for score in (rejected.least, rejected.best))
+        # Rounded, 0.999 is 1.00, and results below 1.00 would not be those that were left out.
+        if float(least) == rejected.least and best != least:
+            break
+    return f"{least}, best {best}"
 
 
 def describe_view(view: "ViewState") -> str:

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.search_query import SearchFilters
 from gitmem.display import count
-from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed, UsageError
+from gitmem.errors import (
+    Busy,
+    DamagedFile,
+    GitFailed,
+    NewerFormat,
+    NoIndex,
+    StorageFailed,
+    UnsafeIndex,
+    UsageError,
+)
 from gitmem.freshness.commit_index import PROVIDER_PROBLEM, RESUME, find_history, of_history
 from gitmem.freshness.tree_selection import SelectedTree
 from gitmem.git.batch import COMMITS
@@ -45,9 +54,12 @@ class CommitSearch:
             self._whole = Scope(self.snapshot, self.view, Filters(), self.blob_of)
         if not filters.any:
             return self._whole
-        # -2 marks commits that must not be commits, as in Snapshot.match; -1 would count as missing in the index.
-        passing = np.where(_matches(self.view, filters.records), self.blob_of, -2)
-        return Scope(self.snapshot, self.view, row_filters(filters), passing, self._whole)
+        return Scope(self.snapshot, self.view, row_filters(filters), self.passing_blobs(filters), self._whole)
+
+    def passing_blobs(self, filters: SearchFilters) -> NDArray[np.int64]:
+        """Return the blob of each commit, -2 for those that do not pass the filters on author and time."""
+        # -2 marks commits that must not be found, as in Snapshot.match; -1 would count as missing in the index.
+        return np.where(_matches(self.view, filters.records), self.blob_of, -2)
 
     def require_intact(self) -> None:
         """Raise DamagedFile if another program truncated an open file."""
@@ -63,6 +75,7 @@ class CommitSource:
         self._tree = tree
         self._refresh = refresh
         self._open: CommitSearch | None = None
+        self._problem = ""
 
     @property
     def _is_bundled(self) -> bool:
@@ -93,6 +106,16 @@ class CommitSource:
             raise NoIndex("commit messages are not indexed", hint=f"run `{RESUME}`")
         return commits
 
+    def find_if_readable(self) -> CommitSearch | None:
+        """Return the open commits as `find` does; what prevents it becomes a note. Raises: DamagedFile."""
+        self._problem = ""
+        try:
+            return self.find()
+        except (NoIndex, UnsafeIndex, NewerFormat, GitFailed) as problem:
+            self._open = None
+            self._problem = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+            return None
+
     def scopes(self, filters: SearchFilters, *, required: bool) -> list[Scope]:
         """Return the rows of the commits that pass filters; nothing without an index unless it is `required`."""
         commits = self.get() if required else self.find()
@@ -102,6 +125,8 @@ class CommitSource:
         """Return what a search of several kinds says about the commits."""
         if self._open is not None:
             return self._open.notes
+        if self._problem:
+            return [self._problem]
         if not self._is_bundled:
             return [PROVIDER_PROBLEM]
         return [] if self._tree.revision.commit is None else [f"commit messages are not indexed ({RESUME})"]

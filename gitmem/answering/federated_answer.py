@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from gitmem.answering.answer import Answer, answer_found
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
 from gitmem.answering.masked_answer import mask_answer
-from gitmem.answering.search_query import Query
+from gitmem.answering.search_query import Query, kinds_of
 from gitmem.events import measured
 from gitmem.git.object_reader import ObjectReader
-from gitmem.memory.kinds import COMMITS
+from gitmem.memory.kinds import CODE
 from gitmem.search.engine import Rejected, SearchResult
 
 
@@ -68,12 +68,10 @@ def answer_members(
     skipped: Sequence[SkippedRepository],
 ) -> FederatedAnswer:
     """Search and read the text of the hits. `limit` is the result of `check_query`. Raises: UsageError, DamagedFile."""
-    # `--kind all` names commits too, whose indexes are not searched together.
-    notes = ["commits are searched in one repository at a time"] if COMMITS in query.filters.kinds else []
-    if query.filters.records.only_changes.any and len(searcher.members) > 1:
+    notes = []
+    searches_code = CODE in kinds_of(query.filters, searcher.members[0].searcher.selection)
+    if searches_code and query.filters.records.only_changes.any and len(searcher.members) > 1:
         notes.append("code is filtered by its last change in one repository at a time, and left out here")
-    kinds = tuple(kind for kind in query.filters.kinds if kind != COMMITS)
-    query = query._replace(filters=query.filters._replace(kinds=kinds))
     with measured("search.repositories", searcher.members[0].searcher.workspace.paths) as operation:
         operation.texts["query"] = query.text
         found = searcher.find(query, limit)
@@ -91,14 +89,21 @@ def answer_members(
             "results": len(order),
             "below_min_score": found.rejected.number if found.rejected else 0,
         },
-        notes=[*notes, *found.notes, *_member_notes(searcher, answers)],
+        notes=[*notes, *found.notes, *_member_notes(searcher, answers, query)],
         rejected=found.rejected,
     )
 
 
-def _member_notes(searcher: FederatedSearcher, answers: Mapping[int, Answer]) -> list[str]:
-    """Return the notes about single repositories, which begin with their names."""
-    return [f"{searcher.members[number].name}: {note}" for number in answers for note in answers[number].notes]
+def _member_notes(searcher: FederatedSearcher, answers: Mapping[int, Answer], query: Query) -> list[str]:
+    """Return the notes about single repositories, which begin with their names.
+
+    One without hits has notes too: they may be the reason, for example that git could not list its changes.
+    """
+    return [
+        f"{member.name}: {note}"
+        for number, member in enumerate(searcher.members)
+        for note in (answers[number].notes if number in answers else member.searcher.take_notes(query.filters))
+    ]
 
 
 def describe_member(member: Member) -> SearchedRepository:

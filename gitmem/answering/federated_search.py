@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.answer import find_hits
+from gitmem.answering.federated_commits import FederatedCommits
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.query_encoder import search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kinds_of
 from gitmem.answering.searcher import Searcher
 from gitmem.indexing.fingerprint import vectors_of
-from gitmem.memory.kinds import CODE, FOLDERS
+from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
 from gitmem.records.note_links import find_outdated
 from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
 from gitmem.search.fuse import RRF_K
@@ -134,6 +135,8 @@ class _Group:
         self._first_blobs: list[int] = np.cumsum(
             [0] + [len(searcher.snapshot.blob_first) - 1 for searcher in searchers]
         ).tolist()
+        own = [member.is_own for member in self._members]
+        self._commits = FederatedCommits(list(self._numbers), searchers, own)
         # One scope for files and one for records, as in a Searcher.
         self._whole: dict[tuple[str, ...], Scope] = {}
 
@@ -165,13 +168,13 @@ class _Group:
         return MemberHit(self._numbers[name], hit._replace(path=path, copies=copies))
 
     def _scopes(self, filters: SearchFilters) -> list[Scope]:
-        """Return the rows that pass filters, those of files and those of records apart, as `SearchScopes` does."""
+        """Return the rows that pass filters, those of files, of records and of commits apart, as a Searcher does."""
         kinds = kinds_of(filters, self._members[0].searcher.selection)
         parts = [self._scope(filters, (CODE,), (CODE,))] if CODE in kinds and not filters.records.any else []
         records = tuple(name for name in FOLDERS if name in kinds)
         if records and any(member.searcher.records is not None for member in self._members):
             parts.append(self._scope(filters, records, tuple(FOLDERS)))
-        return parts
+        return parts + (self._commits.scopes(filters) if COMMITS in kinds else [])
 
     def _scope(self, filters: SearchFilters, kinds: tuple[str, ...], whole_kinds: tuple[str, ...]) -> Scope:
         whole = self._whole_scope(whole_kinds)

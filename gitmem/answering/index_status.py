@@ -55,7 +55,7 @@ class Status:
     `progress` is how far it is, None before its first batch.
     `digest` is that of HEAD's index, "" if it was not computed since HEAD moved.
     `provider` is the selected one, `provider_data` what leaves the machine, and `other_model` says whether the index
-    was made with another model.
+    was made with another model. `outdated` is the reason if the next run builds the index again anyway, else "".
     """
 
     state: str
@@ -91,6 +91,7 @@ class Status:
     provider: str = ""
     provider_data: str = ""
     other_model: bool = False
+    outdated: str = ""
     digest: str = ""
     tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
@@ -143,7 +144,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     selected = with_dimensions(current_fingerprint(workspace.settings), dimensions_of(manifest.fingerprint))
     status.other_model = not current and differs_in_model_only(manifest.fingerprint, selected)
     if not current and not status.other_model:
-        status.problems.append("made with another model, chunker or file size limit; the next run rebuilds it")
+        status.outdated = "made with another model, chunker, size of chunks or limit of file sizes"
     _count_tree(status, workspace, manifest)
     status.partial = not manifest.complete
     unfinished = find_unfinished(workspace.paths)

@@ -12,7 +12,6 @@ from gitmem.errors import DamagedFile, GitmemError, NoIndex, NotARepository, Usa
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.locate import locate
 from gitmem.locks import is_locked
-from gitmem.memory.kinds import COMMITS
 from gitmem.registry import free_name, read_registry
 from gitmem.suggestions import find_similar_name
 from gitmem.workspace import Workspace, open_workspace, registered_folder
@@ -131,7 +130,5 @@ def check_federated(query: Query, selection: TreeSelection) -> None:
     """Refuse what makes no sense in several repositories. Raises: UsageError."""
     if selection.changed:
         raise UsageError("`--changed` applies to one repository", hint="leave out `--repo` and `--all`")
-    if query.filters.kinds == (COMMITS,):
-        raise UsageError("commits are searched in one repository at a time", hint="leave out `--repo` and `--all`")
     if query.filters.pathspecs:
         raise UsageError("paths after `--` apply to one repository", hint="use `--folder`, `--file` or `--path`")

@@ -12,6 +12,8 @@ from gitmem.freshness.cancellation import RunProgress
 def status_lines(status: Status) -> list[str]:
     """Return the lines of `gitmem status` below the first."""
     lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
+    if status.outdated:
+        lines.append(f"outdated   {status.outdated}; `gitmem index` builds it again")
     if status.memory_problem:
         lines.append(f"memory     {visible(status.memory_problem)}")
     if status.partial and not status.writing:
@@ -114,6 +116,7 @@ def status_json(status: Status) -> dict[str, Any]:
             "made_the_index": not status.other_model,
         },
         "weights": {"state": status.tuning.state, **(status.tuning.weights._asdict() if status.tuning.weights else {})},
+        "outdated": status.outdated,
         "problems": status.problems,
         "memory_problem": status.memory_problem,
     }

@@ -59,6 +59,11 @@ def folder_in_tree(ctx: click.Context, workspace: Workspace) -> str:
     return "" if here == root else here.relative_to(root).as_posix()
 
 
+def find_file(name: str) -> Path:
+    """Return a file of the command line. It is relative to the folder of `-C`, as with `git -C`."""
+    return Path(click.get_current_context().obj["folder"], name)
+
+
 def is_quiet(ctx: click.Context) -> bool:
     """Return whether `-q` was given."""
     return bool(ctx.obj["quiet"])

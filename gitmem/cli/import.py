@@ -4,13 +4,12 @@
 # ruff: noqa: N999
 
 import os
-from pathlib import Path
 
 import click
 
 from gitmem.actions.older_data import IMPORTERS, ImportedData, OlderData, import_older_data
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.context import find_file, open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_value
 from gitmem.cli.text_input import json_option, print_notices, read_lines
@@ -43,7 +42,7 @@ def command(ctx: click.Context, system: str, file: str, dry_run: bool, as_json: 
       gitmem import --from s2 memories.jsonl
       gitmem import --from s3 ~/.knowledge-base/config.json --dry-run
     """
-    data = OlderData(open_here(ctx), Path(ctx.obj["folder"], file).absolute(), read_lines(file), os.environ, dry_run)
+    data = OlderData(open_here(ctx), find_file(file).absolute(), read_lines(file), os.environ, dry_run)
     result = import_older_data(system, data)
     print_notices(ctx, result.notices)
     for one in result.skipped:

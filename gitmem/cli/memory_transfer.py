@@ -1,12 +1,11 @@
 """`gitmem memory import|export`: all records as JSON Lines."""
 
 import sys
-from pathlib import Path
 
 import click
 
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.context import find_file, open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_value
 from gitmem.cli.text_input import json_option, print_notices, read_lines, secrets_option
@@ -61,5 +60,5 @@ def export(ctx: click.Context, file: str) -> ExitCode:
             sys.stdout.buffer.write(line.encode())
         return ExitCode.OK
     # A failed export must not replace an earlier one by half of it.
-    write_atomic(Path(file), (line.encode() for line in lines))
+    write_atomic(find_file(file), (line.encode() for line in lines))
     return ExitCode.OK

@@ -12,6 +12,7 @@ from gitmem.cli.completer import complete
 from gitmem.cli.console import absolute
 from gitmem.errors import ExitCode
 from gitmem.events import measured
+from gitmem.settings import LOG_LEVELS
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -107,7 +108,12 @@ class LazyGroup(CommandGroup):
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes.")
 @click.option("--no-pager", is_flag=True, help="Do not pipe long output into a pager.")
 @click.option("--no-server", is_flag=True, help="Do not ask a running gitmem for the answer.")
-@click.option("--log-level", metavar="LEVEL", help="Log events of this level and above: debug, info, error or off.")
+@click.option(
+    "--log-level",
+    type=click.Choice(LOG_LEVELS),
+    metavar="LEVEL",
+    help="Log events of this level and above: debug, info, error or off.",
+)
 @click.version_option(__version__, "-V", "--version", message="gitmem %(version)s", help="Print the version.")
 @click.pass_context
 def root(

@@ -3,13 +3,12 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
 from gitmem.cli import console
-from gitmem.cli.context import is_quiet, write_json
+from gitmem.cli.context import find_file, is_quiet, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_text, shown_value
 from gitmem.errors import UsageError
@@ -61,7 +60,7 @@ def read_input(file: str) -> bytes:
         if file == "-":
             data = sys.stdin.buffer.read(MAX_BYTES + 1)
         else:
-            with Path(file).open("rb") as opened:
+            with find_file(file).open("rb") as opened:
                 data = opened.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"`{file}` cannot be read: {error.strerror}") from error
@@ -81,7 +80,7 @@ def read_lines(file: str) -> Iterator[str]:
         if file == "-":
             yield from (line.decode("utf-8", "surrogateescape") for line in sys.stdin.buffer)
             return
-        with Path(file).open("rb") as opened:
+        with find_file(file).open("rb") as opened:
             yield from (line.decode("utf-8", "surrogateescape") for line in opened)
     except OSError as error:
         raise UsageError(f"`{file}` cannot be read: {error.strerror}") from error

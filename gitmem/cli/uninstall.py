@@ -9,7 +9,7 @@ from gitmem.actions.install import Installer
 from gitmem.actions.uninstall import uninstall
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import open_here
+from gitmem.cli.context import find_file, open_here
 from gitmem.cli.error_output import say
 from gitmem.cli.install import ClientName, find_location
 from gitmem.cli.style import print_line
@@ -92,7 +92,7 @@ def _ask_for_file(records: int) -> str:
 
 def _check_target(workspace: Workspace, file: str) -> Path:
     """Return the path of the export. Raises UsageError if it exists or is in the folder to be removed."""
-    target = Path(file).expanduser()
+    target = find_file(os.path.expanduser(file))  # noqa: PTH111 (joined afterwards)
     if target.exists() or target.is_symlink():
         raise UsageError(f"`{file}` exists; the memory was not exported", hint="name a new file")
     if Path(os.path.realpath(target)).is_relative_to(os.path.realpath(workspace.paths.root)):

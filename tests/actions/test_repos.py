@@ -57,6 +57,10 @@ def test_rows_are_read_live(cli: Cli, web: Repo, make_repo: MakeRepo, home: Path
     shown = cli("repos", "show", "web").out
     assert "  language   python: 1 file, " in shown
     assert "  last run   " in shown
+    assert "  settings   default\n" in shown
+    web.git("config", "gitmem.exclude", "docs/,*.csv")
+    assert "  settings   exclude docs/, *.csv\n" in cli("repos", "show", "web").out
+    assert read(cli, "show", "web")["settings"]["exclude"] == ["docs/", "*.csv"]
 
 
 def test_a_repository_of_a_broken_configuration_is_listed_with_the_reason(cli: Cli, web: Repo) -> None:

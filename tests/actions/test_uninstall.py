@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.actions.index_refs import FETCHED, INDEX_REFS
 from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error, damage, make_sample, segment_files
@@ -53,6 +54,20 @@ def test_a_bare_repository_is_unchanged(cli: Cli, own: Repo, tmp_path: Path) -> 
     assert cli("init", cwd=bare).code == 0
     assert cli("uninstall", "--yes", cwd=bare).code == 0
     assert fingerprint(bare) == before
+
+
+def test_refs_of_fetched_rows_are_deleted(cli: Cli, own: Repo, tmp_path: Path) -> None:
+    remote = Repo.init(tmp_path / "remote", "--bare")
+    own.git("remote", "add", "origin", str(remote.path))
+    own.git("push", "--quiet", "-u", "origin", "main")
+    assert cli("push", "--index", cwd=own.path).code == 0
+    kept = own.git("for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags")
+    assert own.git("for-each-ref", FETCHED) != ""
+    assert cli("uninstall", "--yes", cwd=own.path).code == 0
+    assert own.git("for-each-ref", FETCHED) == ""
+    assert own.git("for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags") == kept
+    # The rows that others can take are not this clone's to delete.
+    assert remote.git("for-each-ref", INDEX_REFS) != ""
 
 
 def test_a_linked_worktree_removes_the_shared_index(cli: Cli, own: Repo) -> None:

@@ -13,11 +13,13 @@ from gitmem.answering.federated_search import FederatedSearcher, Member, MemberH
 from gitmem.answering.search_query import MODES, Query, SearchFilters
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.errors import ExitCode
+from gitmem.freshness.commit_run import index_commits
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.objects import open_reader
 from gitmem.registry import OFF_VARIABLE, add_repository
 from gitmem.search.hits import Hit
 from gitmem.store.manifest import find_manifest, write_manifest
+from tests.commit_messages import Message, import_messages
 from tests.gitrepo import ISOLATION, MakeRepo, Repo
 from tests.indexes import index, python_file, workspace_of
 from tests.sample import Cli, assert_error
@@ -234,6 +236,43 @@ def test_what_makes_no_sense_in_several_repositories_is_refused(cli: Cli, known:
         assert_error(cli("query", *args, cwd=tmp_path), ExitCode.USAGE, message)
     assert "did you mean `jobs`?" in cli("query", "--repo", "jops", "x", cwd=tmp_path).err
     assert_error(cli("query", "--repo", "new", "x", cwd=tmp_path), ExitCode.NO_INDEX, "none of these repositories")
+
+
+def test_commits_of_several_repositories_are_searched_together(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    for repo, subject in ((known[0], "Sign pears"), (known[1], "Roast pears")):
+        import_messages(repo, [Message(subject, "Grace Hopper <grace@example.invalid>"), Message("Peel apples")])
+        index(repo)
+        index_commits(workspace_of(repo))
+    index(known[2])
+    answer = json.loads(cli("query", "--all", "--kind", "commits", "--json", "pears", cwd=known[1].path).out)
+    hits = [(hit["repository"], hit["record"]["subject"]) for hit in answer["results"]]
+    assert set(hits[:2]) == {("web", "Sign pears"), ("jobs", "Roast pears")}
+    assert answer["results"][0]["id"].startswith(f"{hits[0][0]}:{answer['results'][0]['blob'][:12]}")
+    assert "new: commit messages are not indexed (gitmem index --history)" in answer["stats"]["notes"]
+    by_author = cli("query", "--all", "--kind", "commits", "--author", "grace", "--json", "pears", cwd=tmp_path)
+    assert {hit["record"]["subject"] for hit in json.loads(by_author.out)["results"]} == {"Sign pears", "Roast pears"}
+    assert "last change" not in by_author.err
+    one = cli("query", "--repo", "web", "--kind", "commits", "--json", "-n", "1", "pears", cwd=tmp_path)
+    assert json.loads(one.out)["results"][0]["record"]["subject"] == "Sign pears"
+    refused = cli("query", "--repo", "new", "--kind", "commits", "pears", cwd=tmp_path)
+    assert_error(refused, ExitCode.NO_INDEX, "commit messages are not indexed")
+
+
+def test_notes_and_documents_of_other_repositories_are_found(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    cli("memory", "add", "Pears are signed in autumn.", cwd=known[0].path)
+    (known[1].path / "plan.md").write_text("# Pears\n\nHow pears are roasted.\n")
+    cli("-C", str(known[1].path), "doc", "add", "plan.md", cwd=tmp_path)
+    for kind, name in (("notes", "web"), ("documents", "jobs")):
+        answer = json.loads(cli("query", "--all", "--kind", kind, "--json", "pears", cwd=tmp_path).out)
+        assert [(hit["repository"], hit["kind"]) for hit in answer["results"]] == [(name, kind)]
+
+
+def test_a_repository_without_hits_keeps_its_notes(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    import_messages(known[0], [Message("Sign pears")])
+    index(known[0])
+    index_commits(workspace_of(known[0]))
+    outcome = cli("query", "--all", "--kind", "commits", "pears", cwd=tmp_path)
+    assert "note: jobs: commit messages are not indexed" in outcome.err
 
 
 def test_files_and_folders_restrict_a_query(cli: Cli, known: list[Repo]) -> None:

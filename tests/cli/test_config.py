@@ -69,12 +69,12 @@ def test_check_reports_every_problem(repo: Repo, cli: Cli, monkeypatch: pytest.M
 
 
 def test_variables_without_a_meaning_give_one_notice(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CHROMADB_HOST", "DATABASE_URL"):
+    for name in ("CHROMADB_HOST", "CONFIG_PATH"):
         monkeypatch.setenv(name, "x")
     for command in ("show", "check"):
         outcome = cli("config", command, cwd=repo.path)
         assert outcome.code == ExitCode.OK
-        assert outcome.err == "note: no meaning for gitmem, which needs no database: CHROMADB_HOST, DATABASE_URL\n"
+        assert outcome.err == "note: no meaning for gitmem, which needs no database: CHROMADB_HOST, CONFIG_PATH\n"
     assert set(OBSOLETE).isdisjoint(alias.variable for setting in SETTINGS for alias in setting.aliases)
 
 

@@ -45,6 +45,20 @@ def test_a_dry_run_needs_no_index_and_makes_none(cli: Cli, own: Repo) -> None:
 
 
 @pytest.mark.usefixtures("fake_model")
+def test_a_changed_setting_has_one_remedy(cli: Cli, own: Repo) -> None:
+    assert cli("index", cwd=own.path).code == 0
+    own.git("config", "gitmem.chunkMaxBytes", "900")
+    outcome = cli("status", cwd=own.path).out
+    (line,) = (line for line in outcome.splitlines() if "`" in line)
+    assert line.startswith("  outdated   made with another model, chunker, size of chunks")
+    assert line.endswith("; `gitmem index` builds it again")
+    state = json.loads(cli("status", "--json", cwd=own.path).out)
+    assert (state["state"], state["problems"], bool(state["outdated"])) == ("Needs Update", [], True)
+    assert cli("index", cwd=own.path).code == 0
+    assert cli("status", cwd=own.path).out.startswith("Up to Date")
+
+
+@pytest.mark.usefixtures("fake_model")
 def test_a_verbose_report_names_skipped_files_encodings_and_extensions(cli: Cli, own: Repo) -> None:
     own.git("config", "gitmem.maxFileBytes", "2048")
     own.commit({"big.py": "x = 1\n" * 500, "latin.txt": b"caf\xe9\n", "shape.stl7": "a\n", "NOTICE": "b\n"})

@@ -84,6 +84,23 @@ def test_a_document_is_returned_byte_for_byte(cli: Cli, repo: Repo) -> None:
     assert cli("doc", "delete", name).out == f"deleted {name} and 0 chunks\n"
 
 
+def test_files_are_relative_to_the_folder_of_the_option_c(cli: Cli, repo: Repo, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    repo.write({"plan.md": "Plan of the repository.\n"})
+    (elsewhere / "plan.md").write_text("Plan of the caller.\n")
+    here = ("-C", str(repo.path))
+    assert cli(*here, "doc", "add", "plan.md", "--id", "plan", cwd=elsewhere).code == ExitCode.OK
+    assert cli(*here, "doc", "get", "plan", cwd=elsewhere).out == "Plan of the repository.\n"
+    assert cli(*here, "memory", "export", "out.jsonl", cwd=elsewhere).code == ExitCode.OK
+    assert (repo.path / "out.jsonl").is_file()
+    assert cli(*here, "memory", "import", "out.jsonl", cwd=elsewhere).out == "imported 0 records, 1 unchanged\n"
+    absolute = str(elsewhere / "plan.md")
+    assert cli(*here, "doc", "add", absolute, "--id", "other", cwd=elsewhere).code == ExitCode.OK
+    assert cli(*here, "uninstall", "--yes", "--export", "kept.jsonl", cwd=elsewhere).code == ExitCode.OK
+    assert (repo.path / "kept.jsonl").is_file()
+
+
 def test_text_is_read_from_standard_input(cli: Cli, repo: Repo) -> None:
     assert cli("memory", "add", "-", cwd=repo.path, stdin=b"piped").code == 0
     assert cli("doc", "add", "-", "--format", "html", stdin=b"<title>T</title><p>hello").code == 0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -378,8 +379,16 @@ def test_a_minimum_score_leaves_out_results_and_names_the_best_of_them(cli: Cli,
     assert kept["stats"]["below_min_score"] == sum(score < middle for score in scores) > 0
     nothing = cli("query", SIGN, "--min-score", "1", cwd=indexed.path)
     assert (nothing.code, nothing.out) == (ExitCode.NO_RESULTS, "")
-    assert nothing.err.startswith(f"{len(scores)} results below 1.00, best {scores[0]:.2f} (main ")
+    below = re.match(r"(\d+) results below (1\.0+), best (0\.\d+) \(main ", nothing.err)
+    assert below, nothing.err
+    assert int(below[1]) == len(scores)
+    assert scores[0] - 0.01 <= float(below[3]) < 1
     assert nothing.err.endswith("hint: to see them: --min-score 0\n")
+
+
+def test_a_minimum_score_is_named_with_the_digits_that_it_has(cli: Cli, indexed: Repo) -> None:
+    nothing = cli("query", SIGN, "--min-score", "0.999", cwd=indexed.path)
+    assert " results below 0.999, best 0." in nothing.err
 
 
 @pytest.mark.parametrize("value", ["-0.1", "1.5", "nan"])

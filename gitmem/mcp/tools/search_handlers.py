@@ -1,5 +1,6 @@
 """Handlers of the tools of toolset `search`: they read repositories and change nothing but their index."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -174,9 +175,13 @@ def _answer(
     arguments: Arguments,
     call: ToolCall,
 ) -> str:
+    started = time.perf_counter()
+
     def use(tree: OpenTree) -> str:
         limit = check_query(query, selection, tree.workspace.settings)
         answer = save_session(tree.workspace, mask_answer(tree.answer(query, limit)))
+        # Includes the check of the tree, as for a command.
+        answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         if answer.view.stale:
             tree.mark_stale()
         if arguments["format"] == "json":

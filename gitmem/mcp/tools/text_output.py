@@ -153,13 +153,13 @@ def _truncate(text: str, columns: int) -> str:
 
 
 def render_blocks(blocks: Sequence[Block], tree: str, notes: Sequence[str], advice: str) -> str:
-    """Return the blocks that fit between fences, notes including one about omitted blocks, and the tree."""
+    """Return the blocks that fit between fences, notes including one about omitted blocks, and the tree if any."""
     shown, omitted = _fit_blocks(blocks)
     all_notes = [_truncate(visible(note), _NOTE_COLUMNS) for note in notes[:MAX_NOTES]]
     if omitted:
         all_notes.append(f"{omitted} omitted, an answer has at most {MAX_TOKENS:,} tokens: {advice}")
     fenced = fence("\n".join(block.text() for block in shown)) if shown else []
-    return "\n".join([*fenced, *(f"note: {note}" for note in all_notes), f"[{tree}]"])
+    return "\n".join([*fenced, *(f"note: {note}" for note in all_notes), *([f"[{tree}]"] if tree else [])])
 
 
 def _fit_blocks(blocks: Sequence[Block]) -> tuple[list[Block], str]:

@@ -54,6 +54,9 @@ def test_search_merges_the_repositories_and_get_reads_what_it_prints(two: list[R
         assert got["items"][2]["languages"]["python"]["files"] == 1
         assert "unknown repository `none`" in " ".join(got["notes"])
         assert "state" not in await ask(client, "get", ids="repository:jobs")
+        assert (await ask(client, "get", ids="repository:jobs")).endswith("</results>"), "it has no tree to name"
+        one = await ask_json(client, "search", query="run_job")
+        assert one["stats"]["query_time_ms"] > 0
 
     talk(two[0].path, action, TOOLSETS)
 
