@@ -17,7 +17,10 @@ STORED_NAMES: Final[Mapping[str, str]] = {"source": "source_system"}
 """Names of fields that differ in a stored record. They stay as they are, so that older records stay readable."""
 
 SHARED_BY: Final = "shared_by"
-"""Name under which users see who shared a record. A stored field of that name is hidden: no record names its own."""
+SIGNATURE: Final = "signature"
+RECEIVED: Final = (SHARED_BY, SIGNATURE)
+"""Names under which users see who shared a record, and the worth of the signature. Stored fields of these names are
+hidden: no record names its own."""
 
 _NAMES: Final = {stored: name for name, stored in STORED_NAMES.items()}
 _SEPARATOR: Final = b"\n\n"
@@ -26,7 +29,8 @@ _SEPARATOR: Final = b"\n\n"
 class Record(NamedTuple):
     """Note, document, or turn of a conversation. `id` is the id of the note, of the document or of the conversation.
 
-    `shared_by` is the name and address of the person who shared it, "" for a record of this clone. It is not stored.
+    `shared_by` is the name and address of the person who shared it, "" for a record of this clone. `signature`
+    is the state of the signature by which it came and the signer (`git/commit_signing.py`). Neither is stored.
     """
 
     kind: str
@@ -34,6 +38,7 @@ class Record(NamedTuple):
     fields: Mapping[str, Any]
     content: bytes
     shared_by: str = ""
+    signature: str = ""
 
     @property
     def text(self) -> str:
@@ -43,8 +48,9 @@ class Record(NamedTuple):
     @property
     def named_fields(self) -> dict[str, Any]:
         """Fields under the names that users see."""
-        named = {_NAMES.get(name, name): value for name, value in self.fields.items() if name != SHARED_BY}
-        return {**named, SHARED_BY: self.shared_by} if self.shared_by else named
+        named = {_NAMES.get(name, name): value for name, value in self.fields.items() if name not in RECEIVED}
+        received = {SHARED_BY: self.shared_by, SIGNATURE: self.signature}
+        return {**named, **{name: value for name, value in received.items() if value}}
 
 
 def format_record(record: Record) -> bytes:

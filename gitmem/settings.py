@@ -195,6 +195,8 @@ SETTINGS: Final = (
             choices=("true", "false")),
     Setting("autoShare", "false", "Whether hooks share records in the background after your fetches and pushes.",
             choices=("true", "false")),
+    Setting("unsignedRecords", "mark", "What a pull does with records that have no good signature of a known key.",
+            choices=("accept", "mark", "refuse")),
     Setting("captureConversations", "false", "Whether the hooks of agents store the conversation of a session.",
             choices=("true", "false")),
     Setting("allowedHosts", ("github.com",), "Hosts from which `gitmem index URL` clones.", personal=True),
@@ -257,6 +259,7 @@ class Settings(NamedTuple):
     pooling: str = "mean"
     recurse_submodules: str = "false"
     auto_share: str = "false"
+    unsigned_records: str = "mark"
     capture_conversations: str = "false"
     allowed_hosts: tuple[str, ...] = ("github.com",)
 

@@ -163,8 +163,7 @@ def _parse_records(searcher: "Searcher", data: Mapping[str, bytes], hits: "Seque
 
     with RecordStore(searcher.workspace.location) as store:
         return {
-            oid: parse_record(data[oid], path)._replace(shared_by=store.shared_by(path_bytes(path), oid))
-            for oid, path in paths.items()
+            oid: store.attribute(parse_record(data[oid], path), path_bytes(path), oid) for oid, path in paths.items()
         }
 
 

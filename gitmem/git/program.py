@@ -216,12 +216,13 @@ def start_git(
     environment: Mapping[str, str] | None = None,
     stdin: IO[bytes] | int = subprocess.PIPE,
     stderr: IO[bytes] | int = subprocess.PIPE,
+    new_session: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start git with pipes, without waiting: for batch processes, and for results that are read later.
 
     With `git_dir`, git does not search for a repository, and runs in that folder unless `cwd` is given. `environment`
-    is added to the variables passed on. Raises GitFailed if the folder does not exist, GitmemError if git cannot be
-    started.
+    is added to the variables passed on. `new_session` takes the terminal away. Raises GitFailed if the folder does not
+    exist, GitmemError if git cannot be started.
     """
     options = [f"--git-dir={git_dir}"] if git_dir else []
     try:
@@ -232,6 +233,7 @@ def start_git(
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=stderr,
+            start_new_session=new_session,
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         if error.filename != "git":

@@ -22,6 +22,9 @@ SHARED_REFERENCE: Final = "refs/gitmem-backup/shared"
 SHARERS: Final = b"sharers"
 """Folder of the shared state that names the people who shared records."""
 
+SIGNATURES: Final = b"signatures"
+"""Folder of the shared state that describes the signatures of commits by which records came."""
+
 WRITERS: Final = "refs/gitmem/writers/"
 """Refs that are pushed, one for each writer: nobody else moves it, so no push waits for another one."""
 

@@ -25,7 +25,7 @@ from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.locks import writer_lock
 from gitmem.memory.last_tip import LostTip, find_lost_records, find_lost_tip, write_last_tip
-from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE, SHARERS
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE, SHARERS, SIGNATURES
 from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record
 
@@ -132,7 +132,7 @@ class RecordStore(Closeable):
     def find_record(self, tip: Tip, path: bytes) -> Record | None:
         """Read the record at a path, or return None. Raises DamagedFile, NewerFormat."""
         oid = self.find(tip, path)
-        return self.read_record(oid, path.decode())._replace(shared_by=self.shared_by(path, oid)) if oid else None
+        return self.attribute(self.read_record(oid, path.decode()), path, oid) if oid else None
 
     def read_records(self, entries: Iterable[TreeEntry]) -> Iterator[Record]:
         """Yield the records of entries in order. Raises DamagedFile, NewerFormat."""
@@ -142,19 +142,24 @@ class RecordStore(Closeable):
             if data is None:
                 raise _unreadable(oid)
             record = parse_record(data, entry.path.decode("utf-8", "replace"))
-            yield record._replace(shared_by=self.shared_by(entry.path, oid))
+            yield self.attribute(record, entry.path, oid)
 
-    def shared_by(self, path: bytes, oid: str) -> str:
-        """Return name and address of the person who shared the record at a path, whose blob is `oid`.
+    def attribute(self, record: Record, path: bytes, oid: str) -> Record:
+        """Return the record at a path, whose blob is `oid`, with the person who shared it and the checked signature.
 
-        The path may begin with the ref of the memory, as in the index. The text is empty for records of this clone, and
+        The path may begin with the ref of the memory, as in the index. Both are empty for records of this clone, and
         for those changed in it.
         """
         if self._shared is None:
-            return ""
+            return record
         data = self.find_data(self._shared, b"%s/%s" % (SHARERS, path.removeprefix(_IN_MEMORY))) or b""
-        blob, _, name = data.decode("utf-8", "replace").partition(" ")
-        return name if blob == oid else ""
+        blob, _, rest = data.decode("utf-8", "replace").partition(" ")
+        name, _, commit = rest.partition("\n")
+        if blob != oid:
+            return record
+        # The pull has checked the signature: to read a record starts no program.
+        signature = self.find_data(self._shared, b"%s/%s" % (SIGNATURES, commit.encode())) if commit else None
+        return record._replace(shared_by=name, signature=(signature or b"").decode("utf-8", "replace"))
 
     @cached_property
     def _shared(self) -> Tip | None:

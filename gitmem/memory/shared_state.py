@@ -4,6 +4,7 @@ held/       versions of all writers that the memory holds
 own/        versions that this clone made
 purges/     purges of all writers
 sharers/    for each record of others, its blob and the person who shared it
+signatures/ID    what the signature of a writer's commit was worth when it was pulled
 merged, clean    commits of writers that are completely part of the memory, and those free of purged records
 left, removed    purged blobs that could not be removed, and those that this clone purged before it ever shared
 rejected         damaged commits that have purged records: nobody can clean them, so they are not fetched again
@@ -18,6 +19,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from gitmem.errors import DamagedFile, GitFailed, GitmemError, UnknownRevision
+from gitmem.git.commit_signing import Author, CommitText, sign_commit
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_commit, make_object
 from gitmem.git.program import run_git
@@ -25,7 +27,7 @@ from gitmem.git.ref_log import is_ancestor
 from gitmem.git.references import delete_reference, read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry
-from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, SHARERS
+from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, SHARERS, SIGNATURES
 from gitmem.memory.record_store import IDENTITY, RecordStore, Tip
 from gitmem.memory.versions import Versions
 from gitmem.memory.writer_identity import forget_writer_id
@@ -54,7 +56,8 @@ _HERE: Final = "this clone"
 class SharedState(NamedTuple):
     """Versions that the memory holds, those that this clone made, purges, and the sharers of records by path.
 
-    A sharer is the id of the record's blob, a blank, and name and address. `merged` and `clean` are commits of writers.
+    A sharer is the id of the record's blob, a blank, name and address, and in a second line the commit by which the
+    record came. `signatures` describe those of such commits. `merged` and `clean` are commits of writers.
     `left` are purged blobs that could not be removed from this repository, `removed` those that it purged before it
     shared anything: others never hear of these. `former` are merged commits of memories that were pushed as a whole,
     `rejected` damaged ones of writers that are not fetched again.
@@ -70,6 +73,7 @@ class SharedState(NamedTuple):
     removed: frozenset[str] = frozenset()
     former: frozenset[str] = frozenset()
     rejected: frozenset[str] = frozenset()
+    signatures: Mapping[str, str] = {}
 
     @property
     def purged(self) -> frozenset[str]:
@@ -108,7 +112,9 @@ def read_shared(location: RepositoryLocation, store: RecordStore) -> SharedState
     sharers = {path: store.read_blob(oid).decode() for path, _, oid in folders.get(SHARERS, ())}
     lists = {path: store.read_blob(oid).decode("ascii").split() for path, _, oid in root if path in _LISTS}
     sets = (frozenset(lists.get(name, ())) for name in _LISTS)
-    return SharedState(held, own, parse_purges(root, store.read_blob, _HERE), sharers, *sets)
+    signatures = {path.decode(): store.read_blob(oid).decode() for path, _, oid in folders.get(SIGNATURES, ())}
+    purges = parse_purges(root, store.read_blob, _HERE)
+    return SharedState._make((held, own, purges, sharers, *sets, signatures))
 
 
 def write_shared(
@@ -154,6 +160,7 @@ def _format(state: SharedState) -> TreeContent:
         stored |= {b"%s/%s" % (folder, path): oid for path, oid in content.stored.items()}
         new |= {b"%s/%s" % (folder, path): data for path, data in content.new.items()}
     new |= {b"%s/%s" % (SHARERS, path): text.encode() for path, text in state.sharers.items()}
+    new |= {b"%s/%s" % (SIGNATURES, commit.encode()): text.encode() for commit, text in state.signatures.items()}
     lists = (state.merged, state.clean, state.left, state.removed, state.former, state.rejected)
     for name, values in zip(_LISTS, lists, strict=True):
         if values:
@@ -174,17 +181,25 @@ def _store_commit(
     objects: Collection[RawObject],
     subject: str,
     parent: str | None = None,
-    author: str = "",
+    author: Author | None = None,
 ) -> str:
     """Store a commit and the objects it needs, durably, and return its id."""
-    data = format_commit(tree, parent, IDENTITY, int(time.time()), subject, author=author)
+    seconds = int(time.time())
+    if author is not None and author.signs:
+        # git signs only a commit whose tree it can find.
+        store_objects(location, [*objects])
+        commit = sign_commit(location, author, CommitText(tree, parent, seconds, subject, IDENTITY))
+        store_objects(location, [commit])
+        return commit.oid
+    name = author.name if author else ""
+    data = format_commit(tree, parent, IDENTITY, seconds, subject, author=name)
     commit = make_object("commit", data, location.object_format)
     store_objects(location, [*objects, commit])
     return commit.oid
 
 
 def store_writer(
-    location: RepositoryLocation, store: RecordStore, state: WriterState, parent: str | None, author: str
+    location: RepositoryLocation, store: RecordStore, state: WriterState, parent: str | None, author: Author
 ) -> str | None:
     """Store a commit of a writer's state and return its id; None if the parent has the same tree already.
 
@@ -199,7 +214,7 @@ def store_writer(
     return _store_commit(location, tree, [*blobs.values(), *trees], subject, parent, author)
 
 
-def store_again(location: RepositoryLocation, store: RecordStore, commit: str, author: str) -> str:
+def store_again(location: RepositoryLocation, store: RecordStore, commit: str, author: Author) -> str:
     """Store a child of a writer's commit with the same tree, and return its id. Raises GitFailed, StorageFailed."""
     tree = store.at(commit).tree
     assert tree is not None, "a commit has a tree"

@@ -59,7 +59,7 @@ def read_code_notes(
     blobs = dict(reader.read_many(dict.fromkeys(oids.values()))) if oids else {}
     with RecordStore(location) as store:
         full_notes = {
-            entry: load_note(parse_record(data, "note")._replace(shared_by=store.shared_by(records.path(entry), oid)))
+            entry: load_note(store.attribute(parse_record(data, "note"), records.path(entry), oid))
             for entry, oid in oids.items()
             if (data := blobs[oid])
         }

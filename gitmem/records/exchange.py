@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitmemError
 from gitmem.freshness.record_refresh import index_records
+from gitmem.git.commit_signing import Author
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.git.references import delete_reference
@@ -23,6 +24,7 @@ from gitmem.memory.shared_state import (
     read_shared,
     write_shared,
 )
+from gitmem.memory.writer_identity import new_writer_id
 from gitmem.memory.writer_refs import (
     BRANCHES,
     PREFIXES,
@@ -45,6 +47,7 @@ from gitmem.records.sharing import (
     require_whole_memory,
 )
 from gitmem.records.sharing_place import read_place
+from gitmem.records.signed_records import is_foreign, read_author
 from gitmem.workspace import Workspace
 
 _PREFIX: Final = "refs/gitmem/"
@@ -124,15 +127,16 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
         fetched = _fetch(location, plan.remote, url, read_shared(location, store))
         # Others may have pushed into this repository. The remote's commit of a writer is at least as new as a mirror's.
         here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
-        states = read_states(location, store, {**here, **fetched.writers}, fetched.former)
-        writer = own_writer(location)
-        ref = PREFIXES[read_place(location, plan.remote)] + writer
+        policy = workspace.settings.unsigned_records
+        states = read_states(location, store, {**here, **fetched.writers}, fetched.former, policy)
+        author = read_author(location) if plan.push else Author("")
+        ref, renamings = _own_ref(location, store, plan, author, fetched, states)
         if not plan.dry_run:
             fetched = _reject(location, store, plan.remote, ref, fetched, states)
         merged = Merged()
         if plan.pull:
             merged = merge_fetched(location, store, states, f"sync: {plan.remote}", write=not plan.dry_run)
-        publication = Publication(location, store, plan.remote, ref, fetched, states.purges)
+        publication = Publication(location, store, plan.remote, ref, author, fetched, states)
         published = Published()
         if plan.push:
             published = publication.push(plan.approve, allow_secrets=plan.allow_secrets, dry_run=plan.dry_run)
@@ -141,13 +145,37 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     # As long as the remote has purged records, each fetch would bring them back, and each purge costs former revisions.
     if not plan.dry_run and not unclean:
         purged = _purge_here(workspace) or purged
-    notices = [*fetched.notices, *states.notices, *published.notices]
+    notices = [*fetched.notices, *states.notices, *renamings, *published.notices]
     if states.private:
         merge = f"gitmem memory merge {former_reference(plan.remote)}"
         notices.append(f"{states.private:,} private records of an earlier memory were not taken over: {merge}")
     if unclean and not plan.push:
         notices.append(f"`{plan.remote}` still has purged records: gitmem sync {plan.remote}")
-    return Exchange(plan.remote, writer, published.sent, *merged, purged, notices), published.complete
+    return Exchange(plan.remote, split_writer_ref(ref)[1], published.sent, *merged, purged, notices), published.complete
+
+
+def _own_ref(
+    location: RepositoryLocation,
+    store: RecordStore,
+    plan: Plan,
+    author: Author,
+    fetched: Fetched,
+    states: FetchedStates,
+) -> tuple[str, list[str]]:
+    """Return the ref that this clone pushes to, and notices.
+
+    It is a new one if a signature of the user would vouch for what somebody else added to the present one. That one
+    stays as it is, so nothing in it is lost.
+    """
+    prefix = PREFIXES[read_place(location, plan.remote)]
+    ref = prefix + own_writer(location)
+    there = fetched.writers.get(ref)
+    if not author.signs or there is None or plan.dry_run:
+        return ref, []
+    if not is_foreign(location, store, there, states.signatures.get(there, "")):
+        return ref, []
+    new = prefix + new_writer_id(location)
+    return new, [f"`{ref}` has records of others, so it is left unsigned; this clone goes on as `{new}`"]
 
 
 def _reject(

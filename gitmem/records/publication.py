@@ -7,16 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat
+from gitmem.git.commit_signing import GOOD, Author, is_signed, signature_state
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.references import read_reference, update_reference
 from gitmem.git.remotes import PushedRef, RefUpdate, push_refs
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
-from gitmem.memory.shared_state import read_shared, read_writer, store_writer, write_shared
+from gitmem.memory.shared_state import read_shared, read_writer, store_again, store_writer, write_shared
 from gitmem.memory.versions import merge_states
 from gitmem.memory.writer_refs import fetched_reference, split_writer_ref
-from gitmem.memory.writer_tree import Purges, WriterState, purged_blobs
-from gitmem.records.sharing import add_own_changes, find_unclean, publish_own, writer_name
+from gitmem.memory.writer_tree import WriterState, purged_blobs
+from gitmem.records.sharing import FetchedStates, add_own_changes, find_unclean, publish_own
 from gitmem.secrets.refusal import refuse_secrets
 
 Approve = Callable[[int, str], None]
@@ -64,16 +65,19 @@ class Publication:
         store: RecordStore,
         remote: str,
         ref: str,
+        author: Author,
         fetched: Fetched,
-        purges: Purges,
+        states: FetchedStates,
     ) -> None:
         self._location = location
         self._store = store
         self._remote = remote
         self._ref = ref
+        self._author = author
+        self._signatures = states.signatures
         self._fetched = fetched
         self._there = fetched.writers.get(ref)
-        self._purges = {**purges, **read_shared(location, store).purges}
+        self._purges = {**states.purges, **read_shared(location, store).purges}
         self._purged = purged_blobs(self._purges)
         self._announces_purge = False
         self._is_overwritten = False
@@ -141,7 +145,7 @@ class Publication:
             for name, version in by_id.items()
             if name not in theirs.versions.get(path, {})
         }
-        own = WriterState(versions, writer_name(self._location), {**theirs.purges, **self._purges})
+        own = WriterState(versions, self._author.name, {**theirs.purges, **self._purges})
         return _Change(own, new)
 
     def _read_own(self) -> WriterState:
@@ -166,7 +170,10 @@ class Publication:
         # A commit without parents leaves the purged records behind. The lease keeps what a copy pushed meanwhile.
         cleaned = self._there if self._ref in unclean or self._is_overwritten else None
         parent = None if cleaned else self._there
-        commit = store_writer(self._location, self._store, change.state, parent, writer_name(self._location))
+        commit = store_writer(self._location, self._store, change.state, parent, self._author)
+        if commit is None and parent and self._author.signs and not is_signed(self._store.find_object(parent) or b""):
+            # Who begins to sign vouches for the earlier records as well.
+            commit = store_again(self._location, self._store, parent, self._author)
         return RefUpdate(self._ref, commit, cleaned or "") if commit else None
 
     def _is_purge_unknown(self) -> bool:
@@ -189,9 +196,11 @@ class Publication:
         Each is built from what the remote has, whether or not it was merged here: nothing else changes.
         """
         updates = []
-        author = writer_name(self._location)
         for writer in sorted(writers):
             commit = self._fetched.writers[writer]
+            # The new commit loses the writer's signature. That of this clone replaces it, but only a good one.
+            is_good = signature_state(self._signatures.get(commit, "")) == GOOD
+            author = self._author if is_good else Author(self._author.name)
             state = self._read(writer, commit)
             if state is not None:
                 cleaned = state._replace(purges={**state.purges, **self._purges})
@@ -213,7 +222,7 @@ class Publication:
 
     def _continue(self, change: _Change) -> None:
         """Push this clone's state as a fast-forward, although the history before has purged records."""
-        commit = store_writer(self._location, self._store, change.state, self._there, writer_name(self._location))
+        commit = store_writer(self._location, self._store, change.state, self._there, self._author)
         if commit:
             for each in self._push([RefUpdate(self._ref, commit)]):
                 if not each.accepted:

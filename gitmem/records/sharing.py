@@ -6,10 +6,9 @@ Records are shared if their visibility is `team` or `org`. Others, and conversat
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from gitmem.errors import DamagedFile, GitFailed, GitmemError, NewerFormat, UnknownRevision, UsageError
+from gitmem.errors import DamagedFile, GitFailed, GitmemError, NewerFormat, UnknownRevision
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
-from gitmem.git.program import run_git
 from gitmem.memory.foreign_records import find_foreign_faults
 from gitmem.memory.purgeable_objects import MAX_BYTES, find_present
 from gitmem.memory.record_paths import REFERENCE, is_record_path
@@ -30,6 +29,8 @@ from gitmem.memory.writer_identity import new_writer_id, read_writer_id
 from gitmem.memory.writer_refs import split_writer_ref
 from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
 from gitmem.record import is_record, parse_record
+from gitmem.records.record_sharers import find_sharers
+from gitmem.records.signed_records import MARK, describe_signatures, is_refused, without_new
 
 
 class Merged(NamedTuple):
@@ -45,8 +46,8 @@ class FetchedStates(NamedTuple):
     """States of writers by commit, and the versions of a former memory that this one is known to have had.
 
     `faulty` are the commits of which something was left out, `damaged` those that are no state of a writer; `notices`
-    say what. `former` is the commit of the former
-    memory, `private` the number of its conversations' turns and private documents that this memory lacks.
+    say what. `former` is the commit of the former memory, `private` the number of its conversations' turns and private
+    documents that this memory lacks. `signatures` describe those of commits.
     """
 
     states: Mapping[str, WriterState]
@@ -56,6 +57,7 @@ class FetchedStates(NamedTuple):
     notices: list[str]
     former: str | None = None
     private: int = 0
+    signatures: Mapping[str, str] = {}
 
     @property
     def purges(self) -> Purges:
@@ -68,15 +70,6 @@ def require_whole_memory(store: RecordStore) -> None:
     lost = store.find_lost_tip()
     if lost is not None:
         raise GitmemError(f"refusing to share: {lost.problem}", hint=f"first run: {lost.remedy}")
-
-
-def writer_name(location: RepositoryLocation) -> str:
-    """Return name and address of the user, as git has them. Raises UsageError."""
-    result = run_git(["var", "GIT_AUTHOR_IDENT"], git_dir=location.git_dir, check=False)
-    name = result.stdout.decode("utf-8", "replace").strip().rpartition(">")[0]
-    if not name:
-        raise UsageError("git does not know who you are", hint='git config user.name "Your Name"')
-    return f"{name}>"
 
 
 def own_writer(location: RepositoryLocation) -> str:
@@ -117,23 +110,35 @@ def publish_own(location: RepositoryLocation, store: RecordStore) -> SharedState
 
 
 def read_states(
-    location: RepositoryLocation, store: RecordStore, commits: Mapping[str, str], former: str | None
+    location: RepositoryLocation,
+    store: RecordStore,
+    commits: Mapping[str, str],
+    former: str | None,
+    policy: str = MARK,
 ) -> FetchedStates:
     """Read what writers share, by their refs and commits, and the memory that an earlier gitmem pushed as a whole.
 
-    Commits that the memory has completely are skipped. Only what is damaged or forged is left out.
+    Commits that the memory has completely are skipped, unless their signature can be checked now. What is damaged,
+    forged, or refused by the `policy` for unsigned records is left out.
     """
     known = read_shared(location, store)
+    all_commits = {*commits.values(), *([former] if former else ())}
+    signatures = describe_signatures(location, store, all_commits, known.signatures, policy)
     states: dict[str, WriterState] = {}
     faulty: set[str] = set()
     damaged: set[str] = set()
     notices = []
     for name, commit in sorted(commits.items()):
         writer = split_writer_ref(name)[1]
-        if commit in known.merged:
+        if commit in known.merged and signatures.get(commit, "") == known.signatures.get(commit, ""):
             continue
         try:
             state = read_writer(store, commit, writer)
+            if is_refused(signatures.get(commit, ""), policy):
+                complete, state = state, without_new(state, known)
+                if state != complete:
+                    faulty.add(commit)
+                    notices.append(f"records of `{writer}` were refused: {signatures[commit]}")
             purged = known.with_purges(state.purges).purged
             faults = find_foreign_faults(store, known.held, state, purged)
         except (DamagedFile, NewerFormat) as error:
@@ -144,7 +149,10 @@ def read_states(
             faulty.add(commit)
             notices += [_fault_notice(path, writer) for path in sorted(faults)]
         states[commit] = state._replace(versions={k: v for k, v in state.versions.items() if k not in faults})
-    fetched = FetchedStates(states, {}, frozenset(faulty), frozenset(damaged), notices)
+    fetched = FetchedStates(states, {}, frozenset(faulty), frozenset(damaged), notices, signatures=signatures)
+    if former and is_refused(signatures.get(former, ""), policy):
+        notices.append(f"the records of `{REFERENCE}` were refused: {signatures[former]}")
+        return fetched
     return _add_former(location, store, fetched, former, known) if former else fetched
 
 
@@ -252,9 +260,13 @@ def _merge(
         if commit not in fetched.faulty and hidden.isdisjoint(state.versions)
     }
     present = {*list_fetched(location).values(), *list_writers_here(location).values()}
+    signatures = {**before.signatures, **fetched.signatures}
+    sharers = find_sharers(before, fetched.states, signatures, union, placed, known)
+    origins = {text.partition("\n")[2] for text in sharers.values()}
     after = after._replace(
         held=held,
-        sharers=_find_sharers(before, fetched, union, known, placed),
+        sharers=sharers,
+        signatures={commit: text for commit, text in signatures.items() if commit in origins or commit in present},
         merged=(before.merged | complete) & present,
         clean=after.clean & present,
         former=after.former | {commit for commit in complete if commit == fetched.former},
@@ -278,31 +290,6 @@ def _memory_changes(memory: Memory, placed: Mapping[bytes, Placed]) -> tuple[Cha
     conflicts = {name for path, each in placed.items() if path != each.path for name in (path, each.path)}
     names = tuple(sorted(path.rpartition(b"/")[2].decode() for path in conflicts))
     return changes, Merged(added, len(changes) - deleted - added, deleted, names)
-
-
-def _find_sharers(
-    before: SharedState,
-    fetched: FetchedStates,
-    union: State,
-    known: Mapping[bytes, Placed],
-    placed: Mapping[bytes, Placed],
-) -> dict[bytes, str]:
-    """Return the sharer of every record of the union that is not this clone's, by path."""
-    names: dict[str, str] = {}
-    for state in fetched.states.values():
-        for versions in state.versions.values():
-            names |= {name: state.name for name in versions if state.name and name not in names}
-    sharers = {}
-    for path, each in placed.items():
-        own = before.own.get(each.path, {})
-        makers = [name for name, version in union[each.path].items() if version.content == each.content]
-        sharer = next((names[name] for name in sorted(makers) if name in names), "")
-        if known.get(path) == each and path in before.sharers:
-            sharers[path] = before.sharers[path]
-        # A version that this clone made as well, for example after a crash, is its own.
-        elif sharer and own.keys().isdisjoint(makers):
-            sharers[path] = f"{each.oid} {sharer}"
-    return sharers
 
 
 def forget_revisions(

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, UsageError
 from gitmem.freshness.record_refresh import index_records
+from gitmem.git.commit_signing import Author
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.references import read_reference
 from gitmem.git.remotes import (
@@ -30,7 +31,8 @@ from gitmem.memory.visibility import VISIBILITY, travels
 from gitmem.memory.writer_refs import BRANCH, BRANCHES, PREFIXES, REF, fetched_reference
 from gitmem.memory.writer_tree import WriterState
 from gitmem.record import Record, format_record
-from gitmem.records.sharing import own_writer, require_whole_memory, writer_name
+from gitmem.records.sharing import own_writer, require_whole_memory
+from gitmem.records.signed_records import read_author
 from gitmem.workspace import Workspace
 
 PLACES: Final = tuple(PREFIXES)
@@ -89,16 +91,17 @@ def choose_place(workspace: Workspace, remote: str = "", place: str = "") -> Pla
 def _try_ref(location: RepositoryLocation, store: RecordStore, remote: str, ref: str) -> str:
     """Push a ref without records, or its present tree again; return why the remote does not take it, or ""."""
     url = find_push_url(location, remote)
-    author = writer_name(location)
+    author = read_author(location)
     # The ref may be there from a time before the host refused it, so it is pushed then as well.
     if ref in list_remote_refs(location, remote, [ref], url):
         fetched = fetched_reference(remote, ref)
         fetch_refs(location, remote, {ref: fetched}, url)
         there = read_reference(location, fetched)
         assert there is not None, "it was fetched"
-        commit = store_again(location, store, there, author)
+        # Unsigned: nobody has looked at what is there. The next push does, and signs.
+        commit = store_again(location, store, there, Author(author.name))
     else:
-        state = WriterState({}, author)
+        state = WriterState({}, author.name)
         commit = store_writer(location, store, state, None, author) or ""
     for result in push_refs(location, remote, [RefUpdate(ref, commit)]):
         if not result.accepted:

@@ -32,6 +32,7 @@ def test_notes_are_pushed_and_pulled(cli: Cli, clones: tuple[Clone, Clone]) -> N
     assert (pulled["added"], pulled["sent"], pulled["dry_run"]) == (1, 0, False)
     assert "shared by: ann <ann@example.invalid>" in cli("memory", "show", name).out
     assert json.loads(cli("memory", "show", name, "--json").out)[0]["shared_by"] == "ann <ann@example.invalid>"
+    assert "signature: unsigned" in cli("memory", "show", name).out
     assert "shared by" not in cli("memory", "show", name, cwd=ann).out
     synced = cli("sync")
     assert synced.out == "0 changes pushed to origin; from origin: 0 records added, 0 changed, 0 deleted\n"
@@ -52,6 +53,7 @@ def test_what_others_shared_is_shown_as_theirs(cli: Cli, clones: tuple[Clone, Cl
         assert theirs not in cli(*command.split(), cwd=ann).out, command
     (found,) = json.loads(cli("query", "--kind", "notes", "--json", "sessions", cwd=bob).out)["results"]
     assert found["record"]["shared_by"] == "ann <ann@example.invalid>"
+    assert found["record"]["signature"] == "unsigned"
     (listed,) = json.loads(cli("memory", "list", "--json").out)
     assert listed["shared_by"] == "ann <ann@example.invalid>"
 

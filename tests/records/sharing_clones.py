@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from gitmem.record import SHARED_BY
+from gitmem.record import RECEIVED
 from gitmem.records.exchange import Exchange, exchange
 from gitmem.records.notes import list_notes
 from gitmem.records.transfer import export_records, import_records
@@ -35,7 +35,7 @@ class Clone:
     def records(self) -> list[str]:
         """Return every record as a line, without the person who shared it: that is nobody in this person's clone."""
         records = map(json.loads, export_records(self.workspace))
-        return [json.dumps({name: each[name] for name in each if name != SHARED_BY}) for each in records]
+        return [json.dumps({name: each[name] for name in each if name not in RECEIVED}) for each in records]
 
     def put(self, note: str, text: str, time: str = "2026-01-01T00:00:00Z") -> None:
         """Store or replace the note of an id."""
