@@ -30,8 +30,9 @@ _PATHS_AT_ONCE: Final = 200
 class PathChange(NamedTuple):
     """Commit that changed a path. `parents` are its nearest ancestors that changed it too, in git's order.
 
-    `blob` is the path's blob in the commit, "" if the commit removed it, and `before` that in the parent, "" for a
-    merge. `is_merge` holds for merges whose file differs from that of every parent.
+    `blob` is the path's blob in the commit, "" if the commit removed it, and `before` that in the parent, "" if several
+    parents have the path. `is_merge` holds for merges whose file differs from that of every parent; a parent that lacks
+    the path is not among `parents`.
     """
 
     commit: str
@@ -96,7 +97,16 @@ def read_path_changes(
     merge_blobs = _merged_blobs(location, [commit for commit, change in changes.items() if change.is_merge], path)
     for commit, blob in merge_blobs.items():
         changes[commit] = changes[commit]._replace(blob=blob)
+    for commit in _read_merges(location, [commit for commit, change in changes.items() if not change.is_merge]):
+        changes[commit] = changes[commit]._replace(is_merge=True)
     return list(changes.values())
+
+
+def _read_merges(location: RepositoryLocation, commits: Sequence[str]) -> list[str]:
+    """Return the merges among commits. The simplified history hides the parents of a merge that lack the path."""
+    names = "".join(f"{commit}\n" for commit in commits).encode("ascii")
+    output = run_history(location, ["rev-list", "--no-walk", "--merges", "--stdin"], names) if names else b""
+    return output.decode("ascii").split()
 
 
 def _merged_blobs(location: RepositoryLocation, merges: Sequence[str], path: bytes) -> dict[str, str]:
@@ -122,6 +132,12 @@ def _merged_blobs(location: RepositoryLocation, merges: Sequence[str], path: byt
         if files:
             blobs.setdefault(heading.split(" ")[0], _existing(files[-1].after))
     return blobs
+
+
+def read_parents(location: RepositoryLocation, commit: str) -> list[str]:
+    """Return the parents of a commit, in git's order."""
+    output = run_history(location, ["rev-list", "--no-walk", "--parents", commit]).decode("ascii")
+    return output.split()[1:]
 
 
 def read_commit_files(location: RepositoryLocation, commit: str, *, renames: bool) -> list[FileChange]:

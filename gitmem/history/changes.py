@@ -18,10 +18,11 @@ KINDS: Final = (INTRODUCED, REMOVED, FILE_MOVE, MOVE, RENAME, SIGNATURE, BODY, D
 """Kinds of changes, in the order in which those of one commit are listed."""
 
 
-def compare(older: Version, newer: Version, *, file_moved: bool = False) -> tuple[str, ...]:
+def compare(older: Version, newer: Version, *, file_moved: bool = False, members: bool = True) -> tuple[str, ...]:
     """Return the kinds of changes between two versions of an element; none if their text and place are the same.
 
-    `file_moved` says that the whole file moved, if the paths differ: else the element left it by itself.
+    `file_moved` says that the whole file moved, if the paths differ: else the element left it by itself. With
+    `members`, a class changes if one of its members came or went.
     """
     kinds = []
     if older.path != newer.path:
@@ -30,15 +31,17 @@ def compare(older: Version, newer: Version, *, file_moved: bool = False) -> tupl
         kinds.append(MOVE)
     if older.element.name != newer.element.name:
         kinds.append(RENAME)
+    # A member that came or went may leave the text around it as it was.
+    members = members and older.element.holds and newer.element.holds and older.members != newer.members
     # Line endings belong to the file: converting them changes no element.
     if older.text.replace(b"\r\n", b"\n") == newer.text.replace(b"\r\n", b"\n"):
-        return tuple(kinds)
+        return (*kinds, BODY) if members else tuple(kinds)
     if not newer.element.symbol:
         return (*kinds, BODY)
     changed = len(kinds)
     if older.bare_signature != newer.bare_signature:
         kinds.append(SIGNATURE)
-    if older.body != newer.body:
+    if older.body != newer.body or members:
         kinds.append(BODY)
     if older.comments != newer.comments:
         kinds.append(DOCUMENTATION)
@@ -49,15 +52,9 @@ def compare(older: Version, newer: Version, *, file_moved: bool = False) -> tupl
 
 def _changed_container(older: Version, newer: Version) -> bool:
     """Return whether an element left its container. A container that was renamed takes its elements along."""
-    before, after = _container(older), _container(newer)
+    before, after = older.container, newer.container
     if before == after:
         return False
     olds = {element.symbol for element in older.source.file.elements}
     news = {element.symbol for element in newer.source.file.elements}
     return before in news or after in olds or not before or not after
-
-
-def _container(version: Version) -> str:
-    """Return the symbol of what holds an element."""
-    symbol, name = version.element.symbol, version.element.name
-    return symbol[: -len(name)].rstrip(".> ") if symbol.endswith(name) else symbol

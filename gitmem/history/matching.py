@@ -5,6 +5,7 @@ similar element that the newer file no longer has. Two elements that both exist 
 taken for a move.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final
@@ -56,22 +57,66 @@ def find_in_file(version: Version, older: FileVersion) -> Version | None:
         return _nth(version, news, exact)
     return (
         _match_overload(version, same, news)
+        or _match_taken_along(version, olds, news, older)
         or _match_renamed(version, olds, news)
         or _match_taken_over(version, olds, news)
+        or _match_other_kind(version, older)
     )
 
 
+def _match_taken_along(
+    version: Version, olds: Sequence[Version], news: Sequence[Version], older: FileVersion
+) -> Version | None:
+    """Return the element of this name in the container that became this one's: members follow a renamed class."""
+    container = next((new for new in version.source.versions if new.element.symbol == version.container), None)
+    if container is None or any(old.element.symbol == version.container for old in older.versions):
+        return None
+    before = find_in_file(container, older)
+    if before is None:
+        return None
+    named = [old for old in olds
+             if old.element.name == version.element.name and old.container == before.element.symbol]  # fmt: skip
+    exact = [old for old in named if old.parameters == version.parameters]
+    return exact[0] if len(exact) == 1 else _match_overload(version, named, news)
+
+
+def _match_other_kind(version: Version, older: FileVersion) -> Version | None:
+    """Return the element of another kind that became this one: a function a class, or a type an interface."""
+    kept = {(new.kind, new.element.symbol) for new in version.source.versions}
+    gone = [old for old in older.versions
+            if old.kind != version.kind and (old.kind, old.element.symbol) not in kept
+            and old.container == version.container]  # fmt: skip
+    same = [old for old in gone if old.element.symbol == version.element.symbol]
+    near = [old for old in gone if _name_similarity(version, old) >= _SIMILAR_NAME]
+    return _best(version, same, _SAME_SYMBOL) or _best(version, near, _RENAMED)
+
+
 def _match_renamed(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:
-    """Return the element of another symbol, gone from the newer file, that became this one."""
+    """Return the element of another symbol, gone from the newer file, that became this one.
+
+    Classes that are changed alike have members that are alike, so those of its own container come first.
+    """
     before, after = {old.element.symbol for old in olds}, {new.element.symbol for new in news}
     gone = [old for old in olds if old.element.symbol not in after]
     added = [new for new in news if new.element.symbol not in before and new.element.start != version.element.start]
+    own = [old for old in gone if old.container == version.container]
+    rivals = [new for new in added if new.container == version.container]
     # However small they are: one name went, another came, and nothing else changed.
-    if len(gone) == 1 and not added and gone[0].body == version.body and gone[0].parameters == version.parameters:
-        return gone[0]
+    if len(own) == 1 and not rivals and own[0].body == version.body and _has_same_inputs(version, own[0]):
+        return own[0]
+    return _match_rivals(version, own, rivals) or _match_rivals(version, gone, added)
+
+
+def _match_rivals(version: Version, gone: Sequence[Version], rivals: Sequence[Version]) -> Version | None:
+    """Return the most similar of elements that are gone, unless it became another one of the new ones."""
     match = find_among(version, gone, _RENAMED)
-    # The older element may have become another of the new ones.
-    return None if match is None or any(_score(new, match) > _score(version, match) for new in added) else match
+    return None if match is None or any(_score(new, match) > _score(version, match) for new in rivals) else match
+
+
+def _has_same_inputs(version: Version, old: Version) -> bool:
+    """Return whether the parameters are equal, or only some were added or removed."""
+    fewer, more = sorted((Counter(version.parameters), Counter(old.parameters)), key=Counter.total)
+    return fewer <= more
 
 
 def _match_taken_over(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:

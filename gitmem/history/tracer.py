@@ -5,20 +5,30 @@ unchanged in the older blob, nothing is parsed. Where the path or the element be
 are searched, and the walk goes on in the file that the element came from.
 
 At a merge, the walk follows the parents whose element equals the merged one: the others contributed nothing. If all
-differ, it follows all of them. The merge itself is a change only if it has lines that no parent has.
+differ, it follows all of them. The merge itself is a change only if it has lines that no parent has. A parent that has
+the element under another path counts as well: one side of the merge had moved it.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from gitmem.git.file_history import PathChange, read_commit_files, read_path_changes, read_shallow
+from gitmem.git.file_history import (
+    FileChange,
+    PathChange,
+    read_blob_id,
+    read_changed_files,
+    read_commit_files,
+    read_parents,
+    read_path_changes,
+    read_shallow,
+)
 from gitmem.git.locate import RepositoryLocation
-from gitmem.history.changes import INTRODUCED, compare
+from gitmem.history.changes import FILE_MOVE, INTRODUCED, MOVE, compare
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.line_tracking import LINES, find_lines
 from gitmem.history.matching import find_in_file
-from gitmem.history.moves import find_elsewhere, find_renamed_lines
+from gitmem.history.moves import Origin, find_elsewhere, find_renamed_lines
 from gitmem.history.origins import find_merged, find_split
 from gitmem.history.trace import Change, Trace, last_change
 from gitmem.history.trace_cache import TraceCache
@@ -34,6 +44,13 @@ class _State(NamedTuple):
 
     commit: str
     version: Version
+
+
+class _MovedSide(NamedTuple):
+    """Parent of a merge, and the element there under another path."""
+
+    commit: str
+    origin: Origin
 
 
 class Tracer:
@@ -134,7 +151,7 @@ class Tracer:
     def _step(self, change: PathChange, version: Version, known: dict[str, PathChange]) -> list[_State]:
         """Compare an element with the parents of a commit, record the change, and return where the walk goes on."""
         parents = [known[parent] for parent in change.parents if parent in known and known[parent].blob]
-        olds = [(parent.commit, self._find(version, parent)) for parent in parents]
+        olds = [(parent.commit, self._find(version, parent.blob)) for parent in parents]
         states = [_State(commit, old) for commit, old in olds if old is not None]
         unchanged = [state for state in states if not compare(state.version, version)]
         if unchanged:
@@ -142,25 +159,55 @@ class Tracer:
         if not states and self._since and change.before and not parents:
             self._compare_boundary(change, version)
             return []
+        if change.is_merge and self._follow_moved(change, version, states):
+            return states
         if not states:
             self._begin(change, version, has_file=bool(parents))
             return []
-        if change.is_merge:
+        if len(states) > 1:
             self._record_merge(change, version, states)
         else:
             self._record(change.commit, states[0].version, version)
         return states
 
-    def _find(self, version: Version, parent: PathChange) -> Version | None:
-        """Return the element in the parent's version of the same file."""
-        older = self._reader.version(version.path, parent.blob)
+    def _follow_moved(self, change: PathChange, version: Version, states: list[_State]) -> bool:
+        """Follow the parents of a merge that have the element under another path; return whether there are any.
+
+        `states` are those with the same path, none of which has the same text. They are removed if a moved one has it.
+        """
+        sides = list(self._moved_sides(change.commit, version))
+        same = [side for side in sides if _is_moved_only(side.origin, version)]
+        if same:
+            sides = same
+            states.clear()
+        if states:
+            others = [_State(side.commit, side.origin.version) for side in sides]
+            self._record_merge(change, version, [*states, *others])
+        elif sides:
+            origin = sides[0].origin
+            self._record(change.commit, origin.version, version, file_moved=origin.file_moved)
+        self._todo.extend((side.commit, side.origin.version) for side in sides)
+        return bool(sides)
+
+    def _moved_sides(self, merge: str, version: Version) -> Iterator[_MovedSide]:
+        """Yield the parents of a merge whose file of the same path lacks an element that another of their files has."""
+        for parent in read_parents(self._location, merge):
+            blob = read_blob_id(self._location, parent, version.path)
+            if not blob or self._find(version, blob) is None:
+                origin = self._find_origin(version, read_changed_files(self._location, parent, merge))
+                if origin is not None:
+                    yield _MovedSide(parent, origin)
+
+    def _find(self, version: Version, blob: str) -> Version | None:
+        """Return the element in an older version of the same file."""
+        older = self._reader.version(version.path, blob)
         if version.element.chunk_type == LINES:
             return find_lines(version, older)
         return find_unchanged(version, older) or find_in_file(version, older)
 
     def _compare_boundary(self, change: PathChange, version: Version) -> None:
         """Compare an element with the parent of the oldest commit of a range: the walk does not enter that parent."""
-        old = self._find(version, change._replace(blob=change.before))
+        old = self._find(version, change.before)
         if old is None:
             self._begin(change, version, has_file=True)
         elif compare(old, version):
@@ -173,8 +220,7 @@ class Tracer:
             self._cut.append(commit)
             return
         files = read_commit_files(self._location, commit, renames=not has_file)
-        find = find_renamed_lines if version.element.chunk_type == LINES else find_elsewhere
-        origin = find(version, files, self._reader)
+        origin = self._find_origin(version, files)
         if origin is not None:
             self._record(commit, origin.version, version, file_moved=origin.file_moved)
             self._todo.append((f"{commit}^1", origin.version))
@@ -182,6 +228,11 @@ class Tracer:
         own = next((each for each in files if each.path == version.path and each.old_blob), None)
         split = find_split(version, self._reader.version(own.old_path, own.old_blob)) if own is not None else ()
         self._changes[commit] = Change(commit, (INTRODUCED,), version.path, version.element.symbol, sources=split)
+
+    def _find_origin(self, version: Version, files: Sequence[FileChange]) -> Origin | None:
+        """Return the element of another file of a commit that became this one."""
+        find = find_renamed_lines if version.element.chunk_type == LINES else find_elsewhere
+        return find(version, files, self._reader)
 
     def _record(self, commit: str, old: Version, new: Version, *, file_moved: bool = False) -> None:
         merged = find_merged(old, new) if old.path == new.path else ()
@@ -194,3 +245,8 @@ class Tracer:
         inherited = {line.strip() for state in states for line in state.version.text.splitlines()}
         if any(line.strip() not in inherited for line in version.text.splitlines()):
             self._record(change.commit, states[0].version, version)
+
+
+def _is_moved_only(origin: Origin, version: Version) -> bool:
+    """Return whether an element differs from its origin by nothing but its place."""
+    return set(compare(origin.version, version, file_moved=origin.file_moved)) <= {FILE_MOVE, MOVE}

@@ -272,7 +272,10 @@ def _shown(pair: _Pair) -> Version:
 def _to_change(counted: tuple[_Pair, int]) -> ElementChange:
     pair, members = counted
     version, old, new = _shown(pair), pair.old, pair.new
-    kinds = compare(old, new, file_moved=pair.file_moved) if old is not None and new is not None else ()
+    # Members that came or went are entries of their own here, so they are no change of the class as well.
+    kinds: tuple[str, ...] = ()
+    if old is not None and new is not None:
+        kinds = compare(old, new, file_moved=pair.file_moved, members=False)
     before = old or version
     size = _line_difference(old.text if old is not None else b"", new.text if new is not None else b"")
     element = version.element

@@ -89,6 +89,13 @@ class Version:
         return b"\n".join(b" ".join(self.source.data[start:end].split()) for start, end in spans)
 
     @cached_property
+    def members(self) -> Counter[str]:
+        """Number of the elements that this one holds, by kind: renaming one changes nothing here."""
+        if self.twin is not None:
+            return self.twin.members
+        return Counter(inner.chunk_type for inner in self._inner)
+
+    @cached_property
     def headers(self) -> list[tuple[int, bytes]]:
         """Headers of all containers of the file in which the parts were computed."""
         return self.twin.headers if self.twin is not None else self.source.headers
@@ -121,8 +128,15 @@ class Version:
 
     @cached_property
     def bag(self) -> Counter[bytes]:
-        """Multiset of the tokens of the body and the parameters, by which two elements are compared."""
-        return Counter(self.body) + Counter(self.parameters)
+        """Multiset of the tokens of the body and the parameters, by which two elements are compared.
+
+        What an element holds counts: most classes have little text of their own.
+        """
+        if self.twin is not None:
+            return self.twin.bag
+        element = self.element
+        body = self._tokens_in([(element.body, element.end)]) if element.holds else self.body
+        return Counter(body) + Counter(self.parameters)
 
     @cached_property
     def tokens(self) -> int:
@@ -139,30 +153,45 @@ class Version:
         return f"anonymous {chunk_type}" if is_in_anonymous_class(self.element.symbol) else chunk_type
 
     @property
+    def container(self) -> str:
+        """Symbol of what holds the element, "" if nothing does."""
+        symbol, name = self.element.symbol, self.element.name
+        return symbol[: -len(name)].rstrip(".> ") if symbol.endswith(name) else symbol
+
+    @property
     def key(self) -> tuple[str, str, tuple[bytes, ...]]:
         """What distinguishes an element from all others of its file."""
         return self.kind, self.element.symbol, self.parameters
 
     @cached_property
+    def _inner(self) -> list[Element]:
+        """Elements that lie directly inside of one that holds others, by start."""
+        element, inner = self.element, []
+        at = element.start
+        for each in self.source.file.elements if element.holds else ():
+            if each.symbol != element.symbol and at <= each.start and each.end <= element.end:
+                inner.append(each)
+                at = each.end
+        return inner
+
+    @cached_property
     def _own(self) -> Spans:
         """Spans of the element's own text, by start."""
-        element = self.element
-        if not element.holds:
-            return [(element.start, element.end)]
-        spans, at = [], element.start
-        for inner in self.source.file.elements:
-            if inner.symbol != element.symbol and at <= inner.start and inner.end <= element.end:
-                spans.append((at, inner.start))
-                at = inner.end
-        return [*spans, (at, element.end)]
+        starts = [self.element.start, *(inner.end for inner in self._inner)]
+        return list(zip(starts, [*(inner.start for inner in self._inner), self.element.end], strict=True))
 
     def _owns(self, offset: int) -> bool:
         return any(start <= offset < end for start, end in self._own)
 
     def _tokens(self, first: int, stop: int) -> list[bytes]:
+        """Return the tokens of the element's own text between two offsets."""
+        return self._tokens_in([(max(start, first), max(min(end, stop), first)) for start, end in self._own])
+
+    def _tokens_in(self, spans: Spans) -> list[bytes]:
+        """Return the tokens of spans without the comments."""
         tokens: list[bytes] = []
-        for start, end in _subtract(self._own, self.source.file.comments):
-            tokens += _TOKEN.findall(self.source.data, max(start, first), max(min(end, stop), max(start, first)))
+        for start, end in _subtract(spans, self.source.file.comments):
+            tokens += _TOKEN.findall(self.source.data, start, end)
         return tokens
 
 

@@ -7,6 +7,7 @@ be taken for another. Commits are written by `git fast-import`, one process for 
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -79,9 +80,9 @@ class World:
         self.stream.append("\n".join(lines) + "\n")
         self.branches[self.current] = mark, state
 
-    def next_subject(self) -> str:
-        """Return the subject that the next commit will have."""
-        return f"c{len(self.stream) + 1}"
+    def next_subject(self, later: int = 0) -> str:
+        """Return the subject that the next commit will have, or one that many commits later."""
+        return f"c{len(self.stream) + 1 + later}"
 
 
 def new_function(world: World) -> Function:
@@ -181,8 +182,8 @@ def combine(world: World, change: str, path: str, function: Function) -> None:
     elif change in ("merge", "cross") and other in world.branches:
         mark, theirs = world.branches[other]
         own = world.branches[world.current]
-        merged = merge(own[1], theirs, world.base)
-        reverse = merge(theirs, own[1], world.base)
+        merged = merge(own[1], theirs, world.base, world.next_subject())
+        reverse = merge(theirs, own[1], world.base, world.next_subject(1))
         if merged is not None and reverse is not None and mark != own[0]:
             world.commit(merged, mark)
             world.base = theirs
@@ -208,27 +209,52 @@ def combine(world: World, change: str, path: str, function: Function) -> None:
                 world.current = kept
 
 
-def merge(one: State, other: State, base: State) -> State | None:
+class FilePaths(NamedTuple):
+    """Paths of one file in both sides of a merge, in their base, and in the merge."""
+
+    one: str
+    other: str
+    base: str
+    merged: str
+
+
+def match_files(one: State, other: State, base: State) -> list[FilePaths] | None:
+    """Return the files of a merge, each with its paths; None if files came or went, or functions of one did."""
+    if not len(one.files) == len(other.files) == len(base.files):
+        return None
+    files = []
+    for path, functions in base.files.items():
+        target, numbers = f"moved_{path}", [each.number for each in functions]
+        paths = [next((name for name in (target, path) if name in state.files), "") for state in (one, other)]
+        if any([each.number for each in state.files.get(name, ())] != numbers
+               for state, name in zip((one, other), paths, strict=True)):  # fmt: skip
+            return None
+        files.append(FilePaths(paths[0], paths[1], path, target if target in paths else path))
+    return files
+
+
+def merge(one: State, other: State, base: State, subject: str) -> State | None:
     """Merge two states function by function; None if both changed one, or if files or functions came or went.
 
     As in git's own simplification, a file that is as in one parent has the history of that parent, the first if both
-    have it. In a file that is as in neither, a function has the changes of each side from which it is.
+    have it. In a file that is as in neither, a function has the changes of each side from which it is. If that side has
+    the file under another path, the merge moved it.
     """
     files, histories = {}, dict(one.histories)
-    names = [{path: [each.number for each in functions] for path, functions in state.files.items()}
-             for state in (one, other, base)]  # fmt: skip
-    if not names[0] == names[1] == names[2]:
-        return None
-    for path in one.files:
-        versions = list(zip(one.files[path], other.files[path], base.files[path], strict=True))
+    for paths in match_files(one, other, base) or ():
+        sides = [(one, paths.one), (other, paths.other)]
+        versions = list(zip(one.files[paths.one], other.files[paths.other], base.files[paths.base], strict=True))
         if any(own != their and before not in (own, their) for own, their, before in versions):
             return None
-        files[path] = tuple(their if own == before else own for own, their, before in versions)
-        sides = [state for state in (one, other) if state.files[path] == files[path]][:1] or [one, other]
-        for place, function in enumerate(files[path]):
-            steps = [state.histories[function.number] for state in sides if state.files[path][place] == function]
-            histories[function.number] = tuple(dict.fromkeys(step for history in steps for step in history))
-    return State(files, histories)
+        merged = files[paths.merged] = tuple(their if own == before else own for own, their, before in versions)
+        same = [side for side in sides if side[1] == paths.merged and side[0].files[side[1]] == merged][:1] or sides
+        for place, function in enumerate(merged):
+            having = [(state, path) for state, path in same if state.files[path][place] == function]
+            unmoved = [side for side in having if side[1] == paths.merged]
+            steps = [step for state, _ in unmoved or having for step in state.histories[function.number]]
+            moves = [] if unmoved else [(subject, (FILE_MOVE,))]
+            histories[function.number] = tuple(dict.fromkeys([*steps, *moves]))
+    return State(files, histories) if files else None
 
 
 Steps = list[tuple[str, int]]
@@ -258,6 +284,9 @@ def choose_function(world: World, choice: int) -> tuple[str, Function]:
     return places[choice % len(places)]
 
 
+# One side moved the file, and the other one changed the function.
+@example([("branch", 0), ("move file", 0), ("body", 1), ("branch", 0), ("body", 0), ("merge", 0)], 0)
+@example([("branch", 0), ("body", 0), ("branch", 0), ("move file", 0), ("body", 1), ("cross", 0), ("body", 0)], 0)
 # Both sides of a merge changed the file, and one of them the function.
 @example([("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("merge", 0)], 0)
 @example([("branch", 0), ("body", 0), ("branch", 0), ("body", 1), ("cross", 0), ("body", 0)], 0)

@@ -104,6 +104,60 @@ def test_a_renamed_class_does_not_move_its_methods(make_repo: MakeRepo) -> None:
     assert [step.subject for step in trace(repo, "A.java", "Sealer")] == ["rename the class", "first"]
 
 
+def test_a_member_that_changed_with_the_name_of_its_class_is_followed(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    names = ("start", "step", "limit", "seed")
+    old = f"    def __init__(self, {', '.join(f'sleep_{name}' for name in names)}):\n"
+    old += "".join(f"        self.sleep_{name} = sleep_{name}\n" for name in names)
+    new = f"    def __init__(self, {', '.join(f'{name}=0' for name in names)}):\n"
+    new += "".join(f"        self.{name} = {name}\n" for name in names)
+    call = "    def __call__(self, attempt):\n        return min(self.start + attempt * self.step, LIMIT)\n"
+    fixed = "    def __init__(self, sleep):\n        self.sleep = sleep\n"
+    repo.commit({"a.py": f"class FixedSleep:\n{fixed}\n\nclass RisingSleep:\n{old}\n{call}"}, "first")
+    repo.commit({"a.py": f"class WaitFixed:\n{fixed}\n\nclass WaitRising:\n{new}\n{call}"}, "rename")
+    assert trace(repo, "a.py", "WaitRising.__init__") == [
+        Step("rename", ("signature", "body"), "a.py#RisingSleep.__init__"),
+        Step("first", ("introduced",)),
+    ]
+
+
+def test_a_renamed_member_is_sought_in_its_own_class_first(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    text = "".join(
+        f"class {name}:\n    def _format(self, value):\n        return {call}(value)\n\n\n"
+        for name, call in (("Number", "float"), ("Boolean", "bool"), ("Text", "str"))
+    )
+    repo.commit({"a.py": text}, "first")
+    repo.commit({"a.py": text.replace("_format(self, value", "_serialize(self, value, key, obj")}, "rename")
+    first, last = trace(repo, "a.py", "Boolean._serialize")
+    assert first == Step("rename", ("rename", "signature"), "a.py#Boolean._format")
+    assert last.subject == "first"
+
+
+def test_a_type_that_became_an_interface_is_followed(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    text = "{\n  getItem: (name: string) => string\n  removeItem: (name: string) => void\n}\n"
+    repo.commit({"a.ts": f"export type Storage = {text}"}, "first")
+    repo.commit({"a.ts": f"export interface Storage {text}"}, "interface")
+    assert [step.subject for step in trace(repo, "a.ts", "Storage")] == ["interface", "first"]
+
+
+def test_a_function_that_became_a_class_is_followed(repo: Repo) -> None:
+    function = "def retry_never(attempt):\n    return False\n"
+    repo.commit({"c.py": function}, "function")
+    method = "class _retry_never(Strategy):\n    def __call__(self, attempt):\n        return False\n"
+    repo.commit({"c.py": method}, "class")
+    assert [step.subject for step in trace(repo, "c.py", "_retry_never")] == ["class", "function"]
+
+
+def test_a_member_in_place_of_a_blank_line_is_a_change_of_the_class(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a.ts": "export interface Request {\n  body?: any\n\n  query?: Query\n}\n"}, "first")
+    repo.commit({"a.ts": "export interface Request {\n  body?: any\n  query?: Query\n  params: Params\n}\n"}, "add")
+    steps = [step[:2] for step in trace(repo, "a.ts", "Request")]
+    assert steps == [("add", ("body",)), ("first", ("introduced",))]
+
+
 def test_a_class_changes_with_its_own_text_only(make_repo: MakeRepo) -> None:
     repo = make_repo()
     text = "class Signer {\n    int sign(int value) {\n        return value + 1;\n    }\n}\n"
@@ -149,6 +203,22 @@ def test_both_sides_of_a_merge_are_followed(repo: Repo) -> None:
     repo.write({"a.py": f"import hmac\n\n\n{both}\n\n{OTHER}"})
     repo.git("commit", "-qa", "--amend", "--no-edit")
     assert sorted(step.subject for step in trace(repo, "a.py", "sign")) == ["first", "main", "side"]
+
+
+def test_the_side_of_a_merge_that_had_the_file_elsewhere_is_followed(repo: Repo) -> None:
+    repo.git("switch", "-qc", "side")
+    repo.git("mv", "a.py", "b.py")
+    repo.commit(message="move")
+    repo.commit({"b.py": f"import hmac\n\n\n{SIGN}\n\n{OTHER}# end\n"}, "elsewhere")
+    repo.git("switch", "-q", "main")
+    changed = SIGN.replace("sha256", "sha512")
+    repo.commit({"a.py": f"import hmac\n\n\n{changed}\n\n{OTHER}"}, "body")
+    repo.git("merge", "-q", "-m", "merge", "side")
+    assert trace(repo, "b.py", "sign") == [
+        Step("merge", ("file move",), "a.py#sign"),
+        Step("body", ("body",), "a.py#sign"),
+        Step("first", ("introduced",)),
+    ]
 
 
 def test_a_side_branch_that_was_discarded_is_left_out(repo: Repo) -> None:
