@@ -14,7 +14,7 @@ from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.freshness.index_report import IndexReport
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.identifier_counts import Bags
 from gitmem.indexing.known_vectors import KnownVectors
@@ -129,9 +129,13 @@ def workspace_of(repo: Repo) -> Workspace:
 
 
 def index(repo: Repo, workspace: Workspace | None = None, **options: Any) -> IndexReport:
-    """Index HEAD and return the report. A workspace that was opened before saves two processes of git."""
+    """Index HEAD and return the report. A workspace that was opened before saves two processes of git.
+
+    The options are the fields of RefreshSettings and the callbacks of `refresh`.
+    """
     workspace = workspace or workspace_of(repo)
-    return refresh(workspace, workspace.location.head_tree, **options)
+    callbacks = {name: options.pop(name) for name in ("report", "on_wait", "announce") if name in options}
+    return refresh(workspace, workspace.location.head_tree, RefreshSettings(**options), **callbacks)
 
 
 def search(repo: Repo, text: str, workspace: Workspace | None = None, **options: Any) -> Answer:

@@ -9,7 +9,7 @@ from gitmem.freshness.commit_run import repair_commits
 from gitmem.freshness.currency import is_current
 from gitmem.freshness.past_index import find_past
 from gitmem.freshness.past_run import repair_past
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.fsio import remove_file
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.integrity import Fault, Findings, check_index, check_segments
@@ -123,6 +123,6 @@ def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
         # Remove under the lock, refresh without it: the refresh takes the lock itself.
         for name in findings.damaged:
             remove_file(workspace.paths.root / name)
-    refresh(workspace, workspace.location.head_tree, check=True)
+    refresh(workspace, workspace.location.head_tree, RefreshSettings(check=True))
     repair_commits(workspace)
     repair_past(workspace)

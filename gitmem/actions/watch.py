@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from gitmem.errors import GitmemError, NotARepository, ObserverFailed, UsageError
 from gitmem.folder_observer import FolderObserver
 from gitmem.freshness.index_report import IndexReport
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.git.locate import describe_head, locate
 from gitmem.git.pending_operation import find_operation
 from gitmem.workspace import open_workspace, require_index
@@ -110,7 +110,7 @@ def _refresh(folder: Path, environment: Mapping[str, str], report: Callable[[Wat
     workspace = open_workspace(folder, environment)
     name = describe_head(workspace.location)
     try:
-        run = refresh(workspace, workspace.location.head_tree, uncommitted=True, event="watch")
+        run = refresh(workspace, workspace.location.head_tree, RefreshSettings(uncommitted=True, event="watch"))
     except NotARepository:
         raise
     except GitmemError as problem:

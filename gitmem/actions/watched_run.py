@@ -15,7 +15,7 @@ from gitmem.display import count
 from gitmem.errors import Busy, Cancelled, StorageFailed
 from gitmem.freshness.cancellation import read_run, request_stop, resume_command
 from gitmem.freshness.index_report import IndexReport
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.resident.call import Call, CallCancelled
 from gitmem.workspace import Workspace
 
@@ -121,11 +121,11 @@ class _WatchedRun:
 
     def _run(self) -> None:
         try:
-            self._report = refresh(
-                self._workspace, self._workspace.location.head_tree, staged=True, uncommitted=True, full=self._full,
-                wait=self._may_wait, event="mcp", resume=resume_command(full=self._full, uncommitted=True),
-                report=self._receive,
+            settings = RefreshSettings(
+                staged=True, uncommitted=True, full=self._full, wait=self._may_wait, event="mcp",
+                resume=resume_command(full=self._full, uncommitted=True),
             )  # fmt: skip
+            self._report = refresh(self._workspace, self._workspace.location.head_tree, settings, report=self._receive)
         except Exception as error:
             self._error = error
         finally:

@@ -158,9 +158,9 @@ def with_tree(
 
 def rebuild_damaged(workspace: Workspace, reader: TreeReader) -> None:
     """Verify every checksum and rebuild the damaged files."""
-    from gitmem.freshness.refresh import refresh  # loads the parsers; needed only after damage
+    from gitmem.freshness.refresh import RefreshSettings, refresh  # loads the parsers; needed only after damage
 
-    refresh(workspace, reader.read().revision.tree, check=True)
+    refresh(workspace, reader.read().revision.tree, RefreshSettings(check=True))
     from gitmem.freshness.commit_run import repair_commits
 
     repair_commits(workspace)

@@ -19,7 +19,7 @@ from gitmem.errors import ExitCode, StorageFailed
 from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.commit_index import RESUME as PAST_RESUME
 from gitmem.freshness.index_report import IndexReport
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.records.filters import parse_filters
 from gitmem.workspace import Workspace, require_index
 
@@ -57,12 +57,11 @@ def run_index(
     """
     rev, full, uncommitted, quiet = options.rev, options.full, options.uncommitted, options.quiet
     with ProgressLine(f"indexing {name}", quiet=quiet or options.as_json) as progress:
-        report = refresh(
-            workspace, tree, staged=not rev, uncommitted=uncommitted, full=full, details=options.as_json,
-            list_files=options.verbose, wait=options.wait,
-            resume=resume_command(rev, full=full, uncommitted=uncommitted), report=progress, on_wait=progress.wait,
-            announce=progress.announce, switches_model=True,
+        settings = RefreshSettings(
+            staged=not rev, uncommitted=uncommitted, full=full, details=options.as_json, list_files=options.verbose,
+            wait=options.wait, switches_model=True, resume=resume_command(rev, full=full, uncommitted=uncommitted),
         )  # fmt: skip
+        report = refresh(workspace, tree, settings, report=progress, on_wait=progress.wait, announce=progress.announce)
     start_merges(workspace, report)
     graph_message = _build_graph(workspace, quiet=quiet) if options.graph else start_graph(workspace, report)
     if not (options.as_json or quiet):

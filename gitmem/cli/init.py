@@ -19,7 +19,7 @@ from gitmem.cli.run_report import print_notes, print_report, print_summary
 from gitmem.cli.style import print_line
 from gitmem.display import visible
 from gitmem.errors import ExitCode, GitmemError
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.locate import describe_head
 from gitmem.install.hook_state import INSTALLED
@@ -53,10 +53,8 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
     client_lines = [visible(line) for line in register_project(clients)] if clients else []
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
         tree = workspace.location.head_tree
-        report = refresh(
-            workspace, tree, uncommitted=True, switches_model=True, event="init", report=progress,
-            on_wait=progress.wait, announce=progress.announce,
-        )  # fmt: skip
+        settings = RefreshSettings(uncommitted=True, switches_model=True, event="init")
+        report = refresh(workspace, tree, settings, report=progress, on_wait=progress.wait, announce=progress.announce)
     graph = start_graph(workspace, report)
     hook_lines = [] if no_hooks else _install_hooks(workspace)
     note_repository(workspace, os.environ)

@@ -171,12 +171,13 @@ def _refresh(folder: Path, job: _Job, *, uncommitted: bool) -> str:
     """Index HEAD and the staged files, with `uncommitted` also the changed files; return a sentence for the log."""
     # Imported here because a hook with nothing to do must not pay for it.
     from gitmem.freshness.graph_build import start_if_behind
-    from gitmem.freshness.refresh import refresh
+    from gitmem.freshness.refresh import RefreshSettings, refresh
 
     workspace = open_workspace(folder, job.environment)
     if not is_our_index(workspace):  # removed by `gitmem uninstall` in the meantime: do not create it again
         raise NoIndex(f"{workspace.paths.root} no longer exists")
-    report = refresh(workspace, workspace.location.head_tree, staged=True, uncommitted=uncommitted, event=job.event)
+    settings = RefreshSettings(staged=True, uncommitted=uncommitted, event=job.event)
+    report = refresh(workspace, workspace.location.head_tree, settings)
     name = describe_head(workspace.location)
     commits = "; ".join(filter(None, (_refresh_commits(workspace), _refresh_past(workspace))))
     if report.up_to_date:

@@ -5,14 +5,13 @@ A killed or stopped run loses at most the work of one segment, as one of the ind
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
-from gitmem.errors import DamagedFile, UsageError
+from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import signals_as_exceptions, stoppable
-from gitmem.freshness.commit_index import PROVIDER_PROBLEM, RESUME
-from gitmem.freshness.index_model import with_model_of
-from gitmem.fsio import make_folder, require_own_folder
+from gitmem.freshness.commit_index import RESUME
+from gitmem.freshness.history_run import HistoryReport, make_folders, starting_point, sweep, usable_workspace
 from gitmem.git.batch import COMMITS
 from gitmem.indexing.commit_views import open_commits
 from gitmem.indexing.compact import compact
@@ -21,46 +20,23 @@ from gitmem.indexing.garbage import shrink
 from gitmem.indexing.index_writer import IndexWriter, open_index_writer
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
-from gitmem.indexing.run import Progress, Run, empty_manifest
-from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
+from gitmem.indexing.run import Progress, Run
 from gitmem.settings import BUNDLED
-from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.workspace import Workspace, require_index
+from gitmem.workspace import Workspace
 
 _TOLERATED: Final = 4
 """Divisor of the commits of the view: above that number, unreachable ones are removed from the index."""
 
 
 @dataclass(slots=True)
-class CommitReport:
-    """Result of a run: the commits in the history of HEAD, the newly indexed ones, and the index afterwards.
+class CommitReport(HistoryReport):
+    """Report of commit messages: `commits` are those in the history of HEAD, `indexed` the new ones."""
 
-    `rebuilt` is the reason why the index was rebuilt, "" if it was not. `problems` has a line for each commit that
-    could not be read.
-    """
-
-    commits: int = 0
-    indexed: int = 0
-    chunks: int = 0
-    index_bytes: int = 0
     text_bytes: int = 0
-    seconds: float = 0.0
-    rebuilt: str = ""
-    problems: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        return {
-            "commits": self.commits,
-            "commits_indexed": self.indexed,
-            "chunks": self.chunks,
-            "text_bytes": self.text_bytes,
-            "index_bytes": self.index_bytes,
-            "seconds": round(self.seconds, 3),
-            "rebuilt": self.rebuilt,
-            "problems": self.problems,
-        }
+    def counts(self) -> dict[str, int]:
+        return {"commits_indexed": self.indexed, "text_bytes": self.text_bytes}
 
 
 def index_commits(
@@ -80,14 +56,9 @@ def index_commits(
     Raises: NoIndex, UsageError if a provider embeds, Busy if another process writes and `wait` is False, Cancelled,
     StorageFailed, UnsafeIndex, NewerFormat, GitFailed.
     """
-    workspace = with_model_of(workspace, require_index(workspace))
-    if workspace.settings.provider != BUNDLED:
-        raise UsageError(PROVIDER_PROBLEM, hint="code is searched without them")
+    workspace = usable_workspace(workspace)
     paths = workspace.paths.history
-    require_own_folder(paths.root)
-    for folder in (paths.root, *paths.folders):
-        make_folder(folder)
-        require_own_folder(folder)
+    make_folders(workspace, paths)
     with signals_as_exceptions(), open_index_writer(paths, wait=wait, on_wait=on_wait) as writer:
         try:
             return _index(workspace, writer, report, on_start, check=check)
@@ -113,10 +84,11 @@ def _index(
 ) -> CommitReport:
     location, paths, settings = workspace.location, workspace.paths.history, workspace.settings
     started, result = time.monotonic(), CommitReport()
-    for folder in (paths.root, paths.segments):
-        sweep_leftovers(folder)
-    sweep_leftovers(paths.state, grace=LEFTOVER_SECONDS)  # queries write here without the lock
-    manifest, result.rebuilt = _starting_point(workspace, writer.manifest, check=check)
+    sweep(paths)
+    # Each message has its rows in one segment, whatever the others hold.
+    manifest, result.rebuilt = starting_point(
+        paths, writer.manifest, current_fingerprint(settings), check=check, independent=True
+    )
     before = manifest.segments
     if location.head_commit is not None:
         view = open_commits(location, paths.commits, location.head_commit, settings.history_budget, keep=True)
@@ -142,24 +114,3 @@ def _index(
     result.chunks, result.index_bytes = manifest.rows, manifest.bytes
     result.seconds = time.monotonic() - started
     return result
-
-
-def _starting_point(workspace: Workspace, old: Manifest | None, *, check: bool) -> tuple[Manifest, str]:
-    """Return the manifest to extend, and the reason why the index or a part of it is rebuilt, "" without one."""
-    fingerprint = current_fingerprint(workspace.settings)
-    if old is None:
-        return empty_manifest(None, fingerprint), ""
-    if old.fingerprint != fingerprint:
-        return empty_manifest(old, fingerprint), "the format, the chunker or the model has changed"
-    snapshot = Snapshot(workspace.paths.history, old)
-    intact = set()
-    for segment in snapshot.segments:
-        try:
-            if check:
-                segment.check_blocks()
-            intact.add(segment.path.name)
-        except DamagedFile as problem:
-            snapshot.lost.append(problem.message)
-    if not snapshot.lost:
-        return old, ""
-    return old.with_segments(entry for entry in old.segments if entry.name in intact), "; ".join(snapshot.lost)

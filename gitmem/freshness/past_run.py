@@ -7,17 +7,16 @@ published as they fill, so a killed or stopped run continues where it was. The l
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from gitmem.errors import DamagedFile, UsageError
+from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import signals_as_exceptions, stoppable
-from gitmem.freshness.commit_index import PROVIDER_PROBLEM, RESUME
-from gitmem.freshness.index_model import with_model_of
+from gitmem.freshness.commit_index import RESUME
+from gitmem.freshness.history_run import HistoryReport, make_folders, starting_point, sweep, usable_workspace
 from gitmem.freshness.past_index import find_past, past_fingerprint
-from gitmem.fsio import make_folder, require_own_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.git.program import run_git
@@ -32,16 +31,14 @@ from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.past_rows import NewRows
 from gitmem.indexing.run import Progress, Run, empty_manifest
-from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.settings import BUNDLED
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import INDEXED, REASONS, ViewEntry
-from gitmem.workspace import Workspace, require_index
+from gitmem.workspace import Workspace
 
 _REGULAR: Final = 0o100644
 """Mode by which a path of the past is classified: links and submodules have no chunks that are kept."""
-
 
 _SLACK: Final = 20
 """Divisor of the limit: by so many commits it may be exceeded before the whole history is read again."""
@@ -56,34 +53,13 @@ class PastPlan(NamedTuple):
 
 
 @dataclass(slots=True)
-class PastReport:
-    """Result of a run: commits and versions of files in the history that was read, and the index afterwards.
+class PastReport(HistoryReport):
+    """Report of the code of the past: `versions` are those of files in the read commits, `indexed` the new ones."""
 
-    `indexed` counts the versions that this run read. `rebuilt` is the reason why the index was rebuilt, "" if it was
-    not. `problems` has a line for each version that could not be read.
-    """
-
-    commits: int = 0
     versions: int = 0
-    indexed: int = 0
-    chunks: int = 0
-    index_bytes: int = 0
-    seconds: float = 0.0
-    rebuilt: str = ""
-    problems: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        return {
-            "commits": self.commits,
-            "versions": self.versions,
-            "versions_indexed": self.indexed,
-            "chunks": self.chunks,
-            "index_bytes": self.index_bytes,
-            "seconds": round(self.seconds, 3),
-            "rebuilt": self.rebuilt,
-            "problems": self.problems,
-        }
+    def counts(self) -> dict[str, int]:
+        return {"versions": self.versions, "versions_indexed": self.indexed}
 
 
 def index_past(
@@ -105,11 +81,9 @@ def index_past(
     Raises: NoIndex, UsageError if a provider embeds, Busy if another process writes and `wait` is False, Cancelled,
     StorageFailed, UnsafeIndex, NewerFormat, GitFailed.
     """
-    workspace = _usable(workspace)
+    workspace = usable_workspace(workspace)
     paths = workspace.paths.past
-    for folder in (workspace.paths.history.root, paths.root, *paths.folders):
-        require_own_folder(folder)
-        make_folder(folder)
+    make_folders(workspace, paths)
     with signals_as_exceptions(), open_index_writer(paths, wait=wait, on_wait=on_wait) as writer:
         job = _Job(workspace, writer, report, on_start, since)
         try:
@@ -120,17 +94,9 @@ def index_past(
         return job.run(check=True)
 
 
-def _usable(workspace: Workspace) -> Workspace:
-    """Return the workspace with the model of its index. Raises: NoIndex, UsageError if a provider embeds."""
-    workspace = with_model_of(workspace, require_index(workspace))
-    if workspace.settings.provider != BUNDLED:
-        raise UsageError(PROVIDER_PROBLEM, hint="code is searched without them")
-    return workspace
-
-
 def plan_past(workspace: Workspace, since: int | None = None) -> PastPlan:
     """Return the extent of a run, without the lock. Raises as `index_past`."""
-    workspace = _usable(workspace)
+    workspace = usable_workspace(workspace)
     manifest, old = find_past(workspace), find_past_view(workspace.paths.past.lifetimes)
     bounds = _bounds(workspace, old, since)
     if manifest is None or manifest.fingerprint != bounds.fingerprint:
@@ -166,9 +132,12 @@ class _Job:
 
     def run(self, *, check: bool) -> PastReport:
         started, result = time.monotonic(), PastReport()
-        for folder in (self._paths.root, self._paths.segments, self._paths.state):
-            sweep_leftovers(folder, grace=LEFTOVER_SECONDS if folder == self._paths.state else 0)
-        manifest, result.rebuilt = self._starting_point(check=check)
+        sweep(self._paths)
+        # A chunk has its row in one version alone, so the other segments cannot make up for a lost one.
+        manifest, result.rebuilt = starting_point(
+            self._paths, self._writer.manifest, past_fingerprint(self._workspace.settings),
+            check=check, independent=False,
+        )  # fmt: skip
         # Lives that were written before a rebuild or a kill are computed again, even if their bounds are the same.
         is_whole = manifest == self._writer.manifest and manifest.complete
         old = find_past_view(self._paths.lifetimes)
@@ -217,25 +186,6 @@ class _Job:
         lost = [*outcome.unreadable, *outcome.failed]
         result.problems = [f"the version {oid} of a file cannot be read or chunked" for oid in lost]
         return compact(paths, outcome.manifest, before=before)
-
-    def _starting_point(self, *, check: bool) -> tuple[Manifest, str]:
-        """Return the manifest to extend, and the reason why the index or a part of it is rebuilt, "" without one."""
-        old, fingerprint = self._writer.manifest, past_fingerprint(self._workspace.settings)
-        if old is None:
-            return empty_manifest(None, fingerprint), ""
-        if old.fingerprint != fingerprint:
-            return empty_manifest(old, fingerprint), "the format, the chunker or the model has changed"
-        snapshot = Snapshot(self._paths, old)
-        if check:
-            for segment in snapshot.segments:
-                try:
-                    segment.check_blocks()
-                except DamagedFile as problem:
-                    snapshot.lost.append(problem.message)
-        if not snapshot.lost:
-            return old, ""
-        # A chunk has its row in one version alone, so the other segments cannot make up for a lost one.
-        return empty_manifest(old, fingerprint), "; ".join(snapshot.lost)
 
 
 def _resume(since: int | None) -> str:

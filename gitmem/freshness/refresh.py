@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitmem.freshness.cancellation import RESUME, signals_as_exceptions
@@ -20,56 +21,73 @@ if TYPE_CHECKING:
     from gitmem.indexing.run import Progress
 
 
+@dataclass(frozen=True, slots=True)
+class RefreshSettings:
+    """Selection of the files that a run indexes, and the way it does so.
+
+    `staged`: index the staged files as well. `uncommitted`: index all changed files as well. The tree must then be
+    HEAD's. `full`: embed everything again, continuing an interrupted full run. `check`: verify every checksum first,
+    and replace damaged files. `details`: count everything for the report even if there is nothing to do. `list_files`:
+    report the details of files. `wait`: wait for another process that writes. `switches_model`: let the selected
+    provider replace the one that made the index. `resume`: command that continues the run if it is stopped. `event`:
+    cause of the run, for its log.
+    """
+
+    staged: bool = False
+    uncommitted: bool = False
+    full: bool = False
+    check: bool = False
+    details: bool = False
+    list_files: bool = False
+    wait: bool = True
+    switches_model: bool = False
+    resume: str = RESUME
+    event: str = "index"
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether a run with nothing to embed has nothing to do."""
+        return not (self.uncommitted or self.full or self.check or self.details or self.list_files)
+
+
 def refresh(
     workspace: Workspace,
     tree: str | None,
+    settings: RefreshSettings = RefreshSettings(),
     *,
-    staged: bool = False,
-    uncommitted: bool = False,
-    full: bool = False,
-    check: bool = False,
-    details: bool = False,
-    list_files: bool = False,
-    wait: bool = True,
-    switches_model: bool = False,
-    resume: str = RESUME,
-    event: str = "index",
     report: "Callable[[Progress], None]" = lambda _: None,
     on_wait: Callable[[], None] = lambda: None,
     announce: Callable[[str], None] = lambda _: None,
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits gets an empty index.
 
-    With `staged` the staged files are indexed as well, with `uncommitted` all changed ones; `tree` must then be
-    HEAD's. `full` embeds everything again, continuing an interrupted full run. `check` verifies every checksum first
-    and replaces damaged files. With `details` the report has all counts even if there is nothing to do, with
-    `list_files` also the details of files. With `switches_model` the selected provider may replace the one that made
-    the index. `resume` is the command that continues this run if it is stopped, `event` what started it. `on_wait` is
-    called before the run waits for another process, `announce` with what a provider will get, before it gets anything.
+    `on_wait` is called before the run waits for another process, `announce` with what a provider will get, before it
+    gets anything.
 
-    Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat,
-    ProviderFailed.
+    Raises: Busy if another process writes and the settings do not allow to wait, Cancelled, StorageFailed,
+    UnsafeIndex, NewerFormat, ProviderFailed.
     """
     started = time.monotonic()
-    create_index(workspace, wait=wait, on_wait=on_wait)
-    if not switches_model:
-        workspace = with_model_of(workspace, read_manifest_for_writing(workspace.paths, replace_newer=full))
-    uncommitted = uncommitted or workspace.location.plain  # nothing is ever committed there
-    selections = _uncommitted_trees(workspace, staged=staged, uncommitted=uncommitted)
+    create_index(workspace, wait=settings.wait, on_wait=on_wait)
+    if not settings.switches_model:
+        workspace = with_model_of(workspace, read_manifest_for_writing(workspace.paths, replace_newer=settings.full))
+    if workspace.location.plain:  # nothing is ever committed there
+        settings = replace(settings, uncommitted=True)
+    selections = _uncommitted_trees(workspace, settings)
     if tree is None and not selections:
-        return _refresh_empty(workspace, wait=wait)
+        return _refresh_empty(workspace, wait=settings.wait)
     tree_or_empty = tree or empty_tree(workspace.location)
-    if not (uncommitted or full or check or details or list_files) and _is_current(
-        workspace, tree_or_empty, staged=bool(selections)
-    ):
+    if settings.is_plain and _is_current(workspace, tree_or_empty, staged=bool(selections)):
         return IndexReport(tree or "", up_to_date=True, seconds=time.monotonic() - started)
     # Imports numpy, the worker pool and the views, which a run with nothing to do must not pay for.
     from gitmem.freshness.index_tree import Job, index_tree
 
-    job = Job(tree_or_empty, selections, full, check, resume, event, list_files)
+    job = Job(
+        tree_or_empty, selections, settings.full, settings.check, settings.resume, settings.event, settings.list_files
+    )
     with (
         signals_as_exceptions(),
-        open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,
+        open_index_writer(workspace.paths, wait=settings.wait, on_wait=on_wait, replace_newer=settings.full) as writer,
     ):
         result = index_tree(workspace, writer, job, report, announce)
     if tree is None and not result.files:
@@ -78,11 +96,11 @@ def refresh(
     return result
 
 
-def _uncommitted_trees(workspace: Workspace, *, staged: bool, uncommitted: bool) -> tuple[TreeSelection, ...]:
+def _uncommitted_trees(workspace: Workspace, settings: RefreshSettings) -> tuple[TreeSelection, ...]:
     """Return the trees to index besides HEAD's; none if the repository has no working tree."""
-    if workspace.location.worktree is None or not (staged or uncommitted):
+    if workspace.location.worktree is None or not (settings.staged or settings.uncommitted):
         return ()
-    return (STAGED_TREE, WORKING_TREE) if uncommitted else (STAGED_TREE,)
+    return (STAGED_TREE, WORKING_TREE) if settings.uncommitted else (STAGED_TREE,)
 
 
 def _is_current(workspace: Workspace, tree: str, *, staged: bool) -> bool:

@@ -6,47 +6,37 @@ therefore loses at most the work of one segment, and the next run continues from
 
 import math
 import os
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitmem.chunking.blob_text import fit_blob, read_limit
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import Cancelled, ProviderFailed
 from gitmem.git.batch import BLOBS
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.git.path_encoding import path_text
+from gitmem.indexing.blob_batches import BlobBatches
 from gitmem.indexing.embedding_stage import EmbeddingStage
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.received_rows import load_rows
 from gitmem.indexing.stop_request import StopRequest
-from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, KnownSegments, PackedRows
+from gitmem.indexing.worker_protocol import KnownSegments, PackedRows
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.rows import Rows, concatenate
 from gitmem.store.segment_writer import write_segment
-from gitmem.types import RECORD_LANGUAGE
 
 FLUSH_ROWS: Final = 16_000
 """Number of waiting rows at which a segment is published: about 20 MB of memory, some seconds of work."""
 
 _WRITE_FACTOR: Final = 6
 """Memory that the rows of a segment take while it is written, as a multiple of their arrays."""
-
-BATCH_BLOBS: Final = 48
-BATCH_BYTES: Final = 384 << 10
-"""A batch that is sent to a worker is full at one of these numbers of blobs and bytes."""
-
-_DEADLINE_DIVISOR: Final = 6
-"""With a deadline, batches are smaller by this factor, so that it is exceeded by some hundredths of a second only."""
 
 _BLOBS_PER_WORKER: Final = 40
 """Starting another process is not worthwhile for fewer blobs than this."""
@@ -168,7 +158,7 @@ class Run:
                 open_reader(self._location, bulk=bulk, files=self._files, kinds=self._kinds) as reader,
                 Pool(workers, budget=self._budget, known=known, bounds=self._bounds, embeds=embeds) as pool,
             ):
-                batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
+                batches = BlobBatches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop, self._keep)
                 self._take_answers(pool, batches, intake, stop)
         except (KeyboardInterrupt, Cancelled, ProviderFailed):
@@ -180,7 +170,7 @@ class Run:
         result.unreadable = batches.unreadable
         return result
 
-    def _take_answers(self, pool: Pool, batches: "_Batches", intake: "_Intake", stop: StopRequest | None) -> None:
+    def _take_answers(self, pool: Pool, batches: BlobBatches, intake: "_Intake", stop: StopRequest | None) -> None:
         """Have all batches indexed; if the run is ended early, take the finished ones. Raises: as `execute`."""
         try:
             # The pool preserves the order of the batches.
@@ -209,7 +199,7 @@ def usable_cores() -> int:
 class _Intake:
     """Takes the answers of the pool: loads their rows, counts them, reports, and publishes full segments."""
 
-    batches: "_Batches"
+    batches: BlobBatches
     segments: "_SegmentBuffer"
     result: RunResult
     report: Callable[[Progress], None]
@@ -294,101 +284,6 @@ class _SegmentBuffer:
 def add_segment(manifest: Manifest, entry: SegmentEntry) -> Manifest:
     """Return the next generation, with one more segment."""
     return manifest.with_segments([*(known for known in manifest.segments if known.name != entry.name), entry])
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Blobs sent to a worker together, and those whose outcome was known before (too large, unreadable).
-
-    `keys` are all of them (object id, language requested); `known_outcomes` maps positions in `keys` to outcomes.
-    """
-
-    keys: list[tuple[bytes, str]] = field(default_factory=list)
-    contents: list[BlobContent] = field(default_factory=list)
-    known_outcomes: dict[int, str] = field(default_factory=dict)
-    content_bytes: int = 0
-    last_path: bytes = b""
-
-    def assign_keys(self, answers: Sequence[PackedRows]) -> Iterator[tuple[PackedRows, list[tuple[bytes, str]]]]:
-        """Yield each answer with the keys of its blobs; blobs with a known outcome are added to the last answer."""
-        sent = iter(key for position, key in enumerate(self.keys) if position not in self.known_outcomes)
-        for number, rows in enumerate(answers):
-            keys = [next(sent) for _ in rows.blobs]
-            # A worker that failed answers once per blob; the last answer takes the blobs that never reached a worker.
-            if number == len(answers) - 1:
-                others = [(self.keys[position], outcome) for position, outcome in self.known_outcomes.items()]
-                keys += [key for key, _ in others]
-                outcomes = [BlobOutcome(language, outcome, 0) for (_, language), outcome in others]
-                rows = rows._replace(blobs=[*rows.blobs, *outcomes])
-            yield rows, keys
-
-
-class _Batches:
-    """Reads blobs in order and groups them into batches; `sent` has the unanswered ones by their number."""
-
-    def __init__(
-        self,
-        reader: ObjectReader,
-        blobs: Sequence[MissingBlob],
-        max_file_bytes: int,
-        files: Mapping[str, bytes],
-        deadline: float,
-    ) -> None:
-        self._reader = reader
-        self._blobs = blobs
-        self._max_file_bytes = max_file_bytes
-        self._files = files
-        self._deadline = deadline
-        divisor = 1 if deadline == math.inf else _DEADLINE_DIVISOR
-        self._max_bytes, self._max_blobs = BATCH_BYTES // divisor, -(-BATCH_BLOBS // divisor)
-        self.unreadable: list[str] = []
-        self.sent: dict[int, _Batch] = {}
-        self._dispatched = 0
-
-    def __iter__(self) -> Iterator[list[BlobContent]]:
-        # Sizes first: git answers for all blobs in one pass, and a blob that is too large is never read.
-        sizes = self._reader.sizes(blob.oid for blob in self._blobs)
-        fit = [
-            size is not None
-            and (size <= read_limit(blob.language, self._max_file_bytes) or blob.language == RECORD_LANGUAGE)
-            for blob, size in zip(self._blobs, sizes, strict=True)
-        ]
-        contents = self._reader.read_many(blob.oid for blob, fits in zip(self._blobs, fit, strict=True) if fits)
-        batch = _Batch()
-        for blob, size, fits in zip(self._blobs, sizes, fit, strict=True):
-            content = next(contents)[1] if fits else None
-            if content is not None and blob.language != RECORD_LANGUAGE:
-                content = fit_blob(content, blob.language, self._max_file_bytes)
-                fits = content is not None
-            self._add(blob, content, batch, too_large=size is not None and not fits)
-            if self._is_full(batch):
-                yield self._dispatch(batch)
-                if time.monotonic() >= self._deadline:
-                    return
-                batch = _Batch()
-        if batch.keys:
-            yield self._dispatch(batch)
-
-    def _dispatch(self, batch: _Batch) -> list[BlobContent]:
-        self.sent[self._dispatched] = batch
-        self._dispatched += 1
-        return batch.contents
-
-    def _is_full(self, batch: _Batch) -> bool:
-        return batch.content_bytes >= self._max_bytes or len(batch.keys) >= self._max_blobs
-
-    def _add(self, blob: MissingBlob, content: bytes | None, batch: _Batch, *, too_large: bool) -> None:
-        if content is None and blob.oid in self._files:
-            return  # the file has changed since; its old blob may never exist in git, so no outcome is recorded
-        batch.keys.append((bytes.fromhex(blob.oid), blob.language))
-        batch.last_path = blob.path
-        if content is not None:
-            batch.contents.append(BlobContent(blob.language, content))
-            batch.content_bytes += len(content)
-            return
-        batch.known_outcomes[len(batch.keys) - 1] = "large" if too_large else "missing"
-        if not too_large:
-            self.unreadable.append(blob.oid)
 
 
 def _size_of(rows: Rows) -> int:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gitmem.display import count
 from gitmem.errors import Cancelled, GitmemError
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.indexing.run import Progress
 from gitmem.resident.call import Call
 from gitmem.workspace import Workspace
@@ -55,10 +55,9 @@ class FirstIndex:
 
     def _run(self) -> None:
         try:
-            refresh(
-                self._workspace, self._workspace.location.head_tree, uncommitted=True, switches_model=True,
-                event="mcp", report=self._receive, announce=self.announced.append,
-            )  # fmt: skip
+            settings = RefreshSettings(uncommitted=True, switches_model=True, event="mcp")
+            tree = self._workspace.location.head_tree
+            refresh(self._workspace, tree, settings, report=self._receive, announce=self.announced.append)
         except GitmemError as error:
             self.error = error
         finally:

@@ -10,7 +10,7 @@ from gitmem.actions.cancel import cancel
 from gitmem.answering.answer_json import json_path
 from gitmem.errors import Busy, Cancelled, GitmemError
 from gitmem.freshness.cancellation import resume_command
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.secrets.masking import mask_text
 from gitmem.workspace import Workspace
 
@@ -116,17 +116,11 @@ class IndexJobs:
     def _run(self, job: IndexJob, workspace: Workspace, uncommitted: bool) -> None:
         state, message = FAILED, ""
         try:
-            result = refresh(
-                workspace,
-                workspace.location.head_tree,
-                staged=True,
-                wait=False,
-                event="web",
-                full=job.full,
-                uncommitted=uncommitted,
+            settings = RefreshSettings(
+                staged=True, wait=False, event="web", full=job.full, uncommitted=uncommitted,
                 resume=resume_command(full=job.full, uncommitted=uncommitted),
-                report=job.follow,
-            )
+            )  # fmt: skip
+            result = refresh(workspace, workspace.location.head_tree, settings, report=job.follow)
             job.report = result.as_json()
             state, message = DONE, "; ".join(result.problems[:3])
         except Cancelled as stopped:

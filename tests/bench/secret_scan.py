@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gitmem.indexing.run import BATCH_BLOBS, BATCH_BYTES
+from gitmem.indexing.blob_batches import BATCH_BLOBS, BATCH_BYTES
 from gitmem.secrets.masking import mask_each
 from gitmem.settings import Settings
 from tests.bench.commands import Gitmem, load_gitmem

@@ -157,7 +157,7 @@ def test_an_interrupted_first_run_is_partial_until_it_is_resumed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
+        patch.setattr("gitmem.indexing.blob_batches.BATCH_BLOBS", 1)
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
         patch.setattr("gitmem.freshness.index_tree.compact", stop)
         assert cli("init", "--no-hooks", cwd=own.path).code == ExitCode.INTERRUPTED

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from gitmem import fsio
 from gitmem.actions.gc import collect
 from gitmem.errors import Busy, GitmemError
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from tests.faults.driver import InPlace
 from tests.faults.oracle import differences, find_faults, from_scratch, small_steps
 from tests.faults.report import Tally
@@ -148,7 +148,8 @@ def _write(place: Place, chance: random.Random, end: float) -> Iterator[Case]:
             if what == "gc":
                 collect(workspace, now=True, wait=wait)
             else:
-                refresh(workspace, tree, full=what == "full", check=what == "check", wait=wait)
+                settings = RefreshSettings(full=what == "full", check=what == "check", wait=wait)
+                refresh(workspace, tree, settings)
         except Busy:
             pass
         except Exception as problem:

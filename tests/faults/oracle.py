@@ -49,7 +49,7 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         for name, value in ISOLATION.items():
             patch.setenv(name, value)
         patch.setattr("gitmem.indexing.run.Pool", InlinePool)
-        patch.setattr("gitmem.indexing.run.BATCH_BLOBS", 2)
+        patch.setattr("gitmem.indexing.blob_batches.BATCH_BLOBS", 2)
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", STEP_ROWS)
         # Merges of as few segments, and none of several tiers within a run: they are left to the background.
         patch.setattr("gitmem.indexing.compact.FAN", FAN)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from gitmem.actions.gc import collect
 from gitmem.freshness.compaction import compact_in_background
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from tests.faults.oracle import FAN
 from tests.gitrepo import Repo
 from tests.indexes import index, python_file, search, workspace_of
@@ -108,7 +108,7 @@ def _collect(repo: Repo) -> object:
 
 def _repair(repo: Repo) -> object:
     workspace = workspace_of(repo)
-    return refresh(workspace, workspace.location.head_tree, check=True)
+    return refresh(workspace, workspace.location.head_tree, RefreshSettings(check=True))
 
 
 def _tiered(repo: Repo) -> None:

@@ -120,3 +120,19 @@ def test_a_damaged_list_of_commits_is_read_from_git(repo: Repo) -> None:
     assert search(repo, "Drop Python", kinds=("commits",)).hits[0][0].symbol == "Drop Python 3.8"
     workspace.paths.history.commits.write_bytes(b"")
     assert index_commits(workspace).commits == 3
+
+
+def test_damage_of_one_segment_leaves_the_other_messages(repo: Repo, fake_model: type[InlinePool]) -> None:
+    index_commits(workspace_of(repo))
+    import_messages(repo, [Message("Sell plums")], parent="main")
+    workspace = workspace_of(repo)
+    index_commits(workspace)
+    expected, digested = rows_of(workspace), fake_model.digested
+    manifest = find_history(workspace)
+    assert manifest is not None
+    first, second = manifest.segments
+    assert (first.rows, second.rows) == (3, 1)
+    file = workspace.paths.history.segment(second.name)
+    damage(file, file.stat().st_size // 2)
+    assert "checksum" in index_commits(workspace, check=True).rebuilt
+    assert (rows_of(workspace), fake_model.digested - digested) == (expected, 1)

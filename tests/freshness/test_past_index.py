@@ -181,3 +181,19 @@ def test_versions_that_differ_in_a_few_words_count_as_one(repo: Repo) -> None:
     index_past(workspace_of(repo))
     (found,) = [hit for hit in ask(repo, "policy random jitter").hits if hit.hit.symbol == "retry_request"]
     assert (found.versions, found.is_current) == (2, True)
+
+
+def test_the_loss_of_one_segment_has_every_version_indexed_again(repo: Repo) -> None:
+    index_past(workspace_of(repo))
+    repo.commit({"src/sort.py": SORT}, "Sort names")
+    workspace = workspace_of(repo)
+    versions = index_past(workspace).versions
+    expected = lives_of(workspace)
+    manifest = find_past(workspace)
+    assert manifest is not None
+    _, second = manifest.segments
+    workspace.paths.past.segment(second.name).unlink()
+    report = index_past(workspace)
+    assert "is missing" in report.rebuilt
+    assert report.indexed == versions
+    assert lives_of(workspace) == expected

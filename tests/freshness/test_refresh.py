@@ -268,7 +268,7 @@ def test_a_run_interrupted_at_any_write_leaves_the_old_or_the_new_index(
     error: BaseException,
     indexed_before: bool,
 ) -> None:
-    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
+    monkeypatch.setattr("gitmem.indexing.blob_batches.BATCH_BLOBS", 1)
     monkeypatch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
     if indexed_before:
         index(repo)
@@ -302,7 +302,7 @@ def test_a_run_interrupted_at_any_write_leaves_the_old_or_the_new_index(
 def test_a_run_interrupted_after_a_segment_keeps_that_segment(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, writes: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
+    monkeypatch.setattr("gitmem.indexing.blob_batches.BATCH_BLOBS", 1)
     monkeypatch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
     writes["fail"] = (9, Killed())
     with pytest.raises(Killed):
@@ -320,7 +320,8 @@ def test_a_killed_process_needs_no_repair(repo: Repo, tmp_path: Path) -> None:
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
         "from gitmem.workspace import open_workspace\nfrom gitmem.freshness.refresh import refresh\n"
-        "import gitmem.indexing.run as run\nrun.BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
+        "import gitmem.indexing.run as run\nfrom gitmem.indexing import blob_batches\n"
+        "blob_batches.BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
         "def write(*args):\n    segment = real(*args)\n    write.left -= 1\n"
         "    if not write.left:\n        os.kill(os.getpid(), signal.SIGKILL)\n    return segment\n"
         "write.left = int(sys.argv[2])\nrun.write_segment = write\n"
@@ -572,7 +573,7 @@ def test_the_order_of_batches_does_not_change_the_index(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fresh = from_scratch(repo, tmp_path / "fresh")
-    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
+    monkeypatch.setattr("gitmem.indexing.blob_batches.BATCH_BLOBS", 1)
     workspace = workspace_of(repo)
     refresh(workspace, workspace.location.head_tree)
     assert dump_rows(snapshot_of(repo)) == dump_rows(snapshot_of(fresh))

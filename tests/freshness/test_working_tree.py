@@ -15,7 +15,7 @@ from gitmem.answering.answer import Answer, answer
 from gitmem.answering.search_query import Query, SimilarQuery
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -160,7 +160,7 @@ def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path, fake_
     repo = Repo.init(tmp_path / "unborn")
     repo.write(FILES)
     workspace = workspace_of(repo)
-    assert refresh(workspace, None, uncommitted=True).files == 3
+    assert refresh(workspace, None, RefreshSettings(uncommitted=True)).files == 3
     digested = fake_model.digested
     answer = search(repo, "sign_cookie")
     assert paths(answer)[0] == "src/cookies.py"
@@ -368,7 +368,7 @@ def test_known_content_is_never_embedded_again(repo: Repo, fake_model: Pool, tmp
     actions[action]()
     answer = search(Repo(tmp_path / "linked") if action == "worktree" else repo, "brand_new")
     assert not answer.view.stale
-    refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
+    refresh(workspace_of(repo), workspace_of(repo).location.head_tree, RefreshSettings(uncommitted=True))
     assert fake_model.digested == digested
 
 
@@ -458,10 +458,10 @@ def test_after_an_uncommitted_refresh_a_second_one_has_nothing_to_do(repo: Repo,
     repo.git("add", "src/routes.py")
     repo.write({"src/routes.py": python_file("modified_route")})
     workspace = workspace_of(repo)
-    report = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+    report = refresh(workspace, workspace.location.head_tree, RefreshSettings(uncommitted=True))
     assert report.embedded == 3
     digested, before = fake_model.digested, manifest_of(repo)
-    assert refresh(workspace, workspace.location.head_tree, uncommitted=True).up_to_date
+    assert refresh(workspace, workspace.location.head_tree, RefreshSettings(uncommitted=True)).up_to_date
     assert manifest_of(repo) == before
     assert paths(search(repo, "modified_route", refresh=False))[0] == "src/routes.py"
     assert paths(search(repo, "staged_route", refresh=False, staged=True))[0] == "src/routes.py"
@@ -556,7 +556,7 @@ def step(repo: Repo, action: str, name: str, words: list[str]) -> None:
     elif action == "commit":
         repo.commit()
     elif action == "refresh":
-        refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
+        refresh(workspace_of(repo), workspace_of(repo).location.head_tree, RefreshSettings(uncommitted=True))
     elif action == "move" and target.exists():
         target.rename(target.with_name(f"moved{target.suffix}"))
     else:

@@ -7,7 +7,7 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.actions.watch import WatchEvent, watch
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.git.plain_folders import make_plain_folder
 from gitmem.workspace import open_workspace
 from tests.mcp.clients import ask, talk
@@ -24,7 +24,7 @@ def folder(tmp_path: Path, fake_model: object) -> Path:
     (place / "plan.md").write_text("# Plan\n\nRotate the signing key.\n")
     make_plain_folder(place, {"HOME": str(tmp_path.with_name(f"{tmp_path.name}-home"))})
     workspace = open_workspace(place, {})
-    refresh(workspace, workspace.location.head_tree, uncommitted=True)
+    refresh(workspace, workspace.location.head_tree, RefreshSettings(uncommitted=True))
     return place
 
 

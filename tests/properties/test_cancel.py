@@ -12,7 +12,7 @@ from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import read_run, request_stop
 from gitmem.freshness.index_report import IndexReport
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.identifier_counts import Bags
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest
@@ -78,7 +78,7 @@ class Place:
         """Index HEAD."""
         self._pool.encoder = encoder
         command = "gitmem index --full" if full else "gitmem index"
-        return refresh(self.workspace, self.workspace.location.head_tree, full=full, resume=command)
+        return refresh(self.workspace, self.workspace.location.head_tree, RefreshSettings(full=full, resume=command))
 
     def manifest(self) -> Manifest:
         """Read the manifest."""
@@ -106,7 +106,7 @@ def test_a_stopped_run_embeds_ten_more_chunks_at_most_and_a_resumed_one_ends_lik
 
     A run that starts anew or continues is stopped at any step. The pool has one worker: each embeds ten more at most.
     """
-    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", batch)
+    monkeypatch.setattr("gitmem.indexing.blob_batches.BATCH_BLOBS", batch)
     if not full:
         shutil.rmtree(place.workspace.paths.root)
     encoder = StoppingEncoder(place.workspace.paths, data.draw(st.integers(1, place.steps)))

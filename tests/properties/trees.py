@@ -9,7 +9,7 @@ import pygit2
 from hypothesis import strategies as st
 
 from gitmem.freshness.index_report import IndexReport
-from gitmem.freshness.refresh import refresh
+from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
 from tests.indexes import workspace_of
@@ -116,7 +116,7 @@ class Writer:
 
     def index(self, *, list_files: bool = False) -> IndexReport:
         """Index the last tree, as `gitmem index` does, with `list_files` as with `--verbose`."""
-        return refresh(self.workspace, self.workspace.location.head_tree, list_files=list_files)
+        return refresh(self.workspace, self.workspace.location.head_tree, RefreshSettings(list_files=list_files))
 
     def list_files(self) -> dict[str, str]:
         """Return the blob of each regular file of the last tree, read from git's objects."""
