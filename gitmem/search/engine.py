@@ -31,6 +31,7 @@ from gitmem.search.candidate_rows import (
     nearest_rows,
     score_by_cosine,
 )
+from gitmem.search.first_pieces import lift_first_pieces
 from gitmem.search.fuse import (
     COSINE_PRIOR,
     FusionWeights,
@@ -40,7 +41,16 @@ from gitmem.search.fuse import (
     standardise,
     standardise_lexical,
 )
-from gitmem.search.hits import Hit, RetrievedRows, Spans, load_candidates, load_hits, load_spans, select_candidates
+from gitmem.search.hits import (
+    NO_ADJUSTMENTS,
+    Hit,
+    RetrievedRows,
+    Spans,
+    load_candidates,
+    load_hits,
+    load_spans,
+    select_candidates,
+)
 from gitmem.search.lexical import max_score
 from gitmem.search.named_places import NO_PLACES, NamedPlaces, find_places
 from gitmem.search.outdated import OutdatedCandidates, lower_outdated
@@ -168,18 +178,8 @@ def _search_scope(
         if options.mode != "semantic" or len(ranking.selected) >= limit or count >= scope.row_count:
             break
         count *= 4
-    evidence = {"query": ranking.evidence}
-    hits = load_hits(scope, retrieved.candidates, ranking.selected, ranking.features, evidence)
-    if retrieved.elsewhere is not None:
-        # An explanation of the score adds up only with it.
-        far = [float(retrieved.elsewhere[position]) for position, _ in ranking.selected]
-        hits = [hit._replace(scores={**hit.scores, "elsewhere": value}) for hit, value in zip(hits, far, strict=True)]
-    if ranking.currency is not None:
-        factors = [float(ranking.currency[position]) for position, _ in ranking.selected]
-        hits = [
-            hit._replace(scores={**hit.scores, "currency": factor}) if factor != 1 else hit
-            for hit, factor in zip(hits, factors, strict=True)
-        ]
+    adjustments = {"query": np.full(len(ranking.sums), ranking.evidence), **ranking.adjustments}
+    hits = load_hits(scope, retrieved.candidates, ranking.selected, ranking.features, adjustments)
     return _SearchedScope(_shown_terms(retrieved), hits, ranking.makes_sense)
 
 
@@ -213,8 +213,8 @@ class Ranking(NamedTuple):
     """Positions of the selected candidates with their scores, best first, and the features of all candidates.
 
     `sums` are the weighted sums of the features, `evidence` what the query as a whole adds to the logits of the scores,
-    and `makes_sense` the result of the function of that name. `currency` are the factors on the scores of notes that
-    are outdated or replace others, None if there are none.
+    and `makes_sense` the result of the function of that name. `adjustments` are what else changed the scores, by the
+    names in `hits.ADJUSTMENTS`, [candidates] each.
     """
 
     features: Features
@@ -222,7 +222,7 @@ class Ranking(NamedTuple):
     sums: NDArray[np.float64]
     evidence: float
     makes_sense: bool
-    currency: NDArray[np.float64] | None = None
+    adjustments: Features = NO_ADJUSTMENTS
 
 
 def retrieve(
@@ -343,15 +343,22 @@ def rank_candidates(
         evidence, decay = weigh_evidence(curve, measured), REPEAT_DECAY
     scores = calibrate(curve, sums, evidence)
     sensible = makes_sense(float(scores[candidates.pool].max(initial=0.0)), measured)
+    adjustments: dict[str, NDArray[np.float64]] = {}
+    lifts = lift_first_pieces(retrieved.query, candidates, retrieved.spans, sums) if features else None
+    if lifts is not None:
+        adjustments["first_piece"] = lifts
+        sums = sums + lifts
     if retrieved.elsewhere is not None:
         # Whether the query makes sense, and how well it is matched, does not depend on where the user is.
-        scores = calibrate(curve, sums, evidence + ELSEWHERE * retrieved.elsewhere.astype(np.float64))
-    currency = None
+        adjustments["elsewhere"] = retrieved.elsewhere.astype(np.float64)
+    if adjustments:
+        scores = calibrate(curve, sums, evidence + ELSEWHERE * adjustments.get("elsewhere", 0.0))
     if retrieved.outdated is not None:
         final = lower_outdated(retrieved.outdated, scores)
-        scores, currency = final, final / np.maximum(scores, 1e-9)
+        adjustments["currency"] = final / np.maximum(scores, 1e-9)
+        scores = final
     selected = select_candidates(candidates, retrieved.spans, scores.tolist(), limit, decay)
-    return Ranking(features, selected, sums, evidence, sensible, currency)
+    return Ranking(features, selected, sums, evidence, sensible, adjustments)
 
 
 def _fuse_candidates(retrieved: Retrieval, fusion: str, weights: FusionWeights) -> Candidates:

@@ -14,8 +14,15 @@ from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY, Scored, select
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS, ResultUnit
 
-NO_EVIDENCE: Final[Mapping[str, float]] = {}
+NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
 NO_VECTORS: Final = np.zeros((0, 0), np.float32)
+
+ADJUSTMENTS: Final = {"query": None, "first_piece": 0.0, "elsewhere": 0.0, "currency": 1.0}
+"""What changes a score besides the features, with the value that changes nothing and is not reported.
+
+Evidence of the query is always reported, the first pieces of definitions if they were lifted to the score of another
+piece, and notes if they are outdated or replace others.
+"""
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in PROSE_KINDS]
 
@@ -130,11 +137,12 @@ def load_hits(
     candidates: Candidates,
     selected: Sequence[tuple[int, float]],
     features: Features,
-    evidence: Mapping[str, float] = NO_EVIDENCE,
+    adjustments: Features = NO_ADJUSTMENTS,
 ) -> list[Hit]:
     """Load selected candidates, given by position and score, as hits.
 
-    Their scores include the features that count for their chunk types, if there are any, and the evidence.
+    Their scores include the features that count for their chunk types, if there are any, and the adjustments that
+    changed them.
     """
     rows = candidates.row[np.array([position for position, _ in selected], np.int64)]
     columns = scope.snapshot.gather(("start", "length", "line", "lines"), rows)
@@ -142,7 +150,7 @@ def load_hits(
     units = scope.snapshot.units(rows, columns["start"], columns["line"])
     copies = _find_copies(scope, candidates, [position for position, _ in selected])
     return [
-        _load_hit(scope, candidates, position, score, features, evidence, span, shared, others)
+        _load_hit(scope, candidates, position, score, features, adjustments, span, shared, others)
         for (position, score), span, shared, others in zip(selected, spans, units, copies, strict=True)
     ]
 
@@ -169,7 +177,7 @@ def _load_hit(
     position: int,
     score: float,
     features: Features,
-    evidence: Mapping[str, float],
+    adjustments: Features,
     span: tuple[int, int, int, int],
     units: tuple[ResultUnit, ...],
     copies: tuple[Location, ...],
@@ -196,7 +204,11 @@ def _load_hit(
             "semantic": float(candidates.dense[position]),
             "lexical": float(candidates.lexical[position]),
             **(features_of(features, position, chunk_type) if features else {}),
-            **evidence,
+            **{
+                name: float(column[position])
+                for name, column in adjustments.items()
+                if column[position] != ADJUSTMENTS[name]
+            },
         },
         copies=copies,
         units=scope.select_units(entry, units) if units else (),

@@ -75,6 +75,24 @@ def test_the_definition_of_a_name_is_a_candidate_however_often_others_repeat_it(
     assert own.max() == candidates.lexical.min(), "no candidate by its score: 150 others have higher ones"
 
 
+@pytest.mark.parametrize(("text", "first"), [("settle", True), ("settle the invoice in euros", False)])
+def test_the_name_of_a_long_function_finds_its_first_piece(
+    tmp_path: Path, fake_model: type[InlinePool], text: str, first: bool
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    start = [f"    first_{number} = total * {number}" for number in range(60)]
+    end = [f"    settle.invoice_{number} = settle(euros)" for number in range(60)]
+    repo.commit({"billing.py": "\n".join(["def settle(total):", *start, *end, ""])})
+    index(repo)
+    encoder: Any = None
+    hits = search(
+        [scope_of(repo)], parse_query(text), encoder, limit=3, options=SearchOptions(mode="lexical"), min_score=0
+    ).hits
+    assert (hits[0].start_line == 1) == first
+    assert (hits[0].scores.get("first_piece", 0.0) > 0) == first
+    assert len({hit.start for hit in hits}) == len(hits) > 1
+
+
 @pytest.mark.parametrize("constructors", [1, 40])
 def test_the_name_of_a_class_finds_the_class_before_its_constructors(
     tmp_path: Path, fake_model: type[InlinePool], constructors: int
