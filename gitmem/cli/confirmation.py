@@ -13,7 +13,7 @@ def confirm(question: str, hint: str) -> None:
     Raises: UsageError without a terminal, with `hint`, the command that needs no answer.
     """
     if not is_interactive():
-        raise UsageError("refusing to continue without a terminal; pass `--yes`", hint=hint)
+        raise UsageError(f"refusing to continue without a terminal; pass `--yes` to answer: {question}", hint=hint)
     if not click.confirm(question, err=True):
         raise click.exceptions.Exit(1)
 

@@ -48,7 +48,7 @@ def run_exchange(
     except _FirstPushError as first:
         # Asked here, after the exchange has let go of its lock: a person may take any time to answer.
         question = f"share {count(first.records, 'record')} with everybody who reads `{visible(first.remote)}`?"
-        confirm(question, f"gitmem push --yes {visible(first.remote)}")
+        confirm(question, f"gitmem {'sync' if pull else 'push'} --yes {visible(first.remote)}")
         result = run()
     print_notices(ctx, result.notices)
     if as_json:

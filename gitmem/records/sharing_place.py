@@ -5,9 +5,10 @@ that only a push and a look afterwards show.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
-from gitmem.errors import GitFailed, UsageError
+from gitmem.errors import DamagedFile, GitFailed, NewerFormat, UsageError
 from gitmem.freshness.record_refresh import index_records
 from gitmem.git.commit_signing import Author
 from gitmem.git.locate import RepositoryLocation
@@ -25,9 +26,11 @@ from gitmem.git.remotes import (
 )
 from gitmem.memory.record_paths import is_record_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.shared_state import read_shared, store_again, store_writer
+from gitmem.memory.shared_state import list_fetched, read_shared, read_writer, store_again, store_writer
 from gitmem.memory.union import place_records
+from gitmem.memory.versions import State, contents, merge_states
 from gitmem.memory.visibility import VISIBILITY, travels
+from gitmem.memory.writer_identity import read_writer_id
 from gitmem.memory.writer_refs import BRANCH, BRANCHES, PREFIXES, REF, fetched_reference
 from gitmem.memory.writer_tree import WriterState
 from gitmem.record import Record, format_record
@@ -121,8 +124,30 @@ def _unshared_paths(workspace: Workspace, store: RecordStore, tip: Tip) -> list[
     state = read_shared(location, store)
     # Records of others, and variants of them, are part of the union, and their visibility is not this person's.
     placed = place_records(state.held, state.purged, store.read_blob, location.object_format)
-    entries = [entry for entry in store.entries(tip) if is_record_path(entry.path) and entry.path not in placed]
+    pushed = _pushed_versions(location, store)
+
+    def is_unshared(path: bytes) -> bool:
+        # Pulling alone already adds this clone's records to its union, and so does a push that was refused.
+        record = placed.get(path)
+        if record is None:
+            return True
+        own, sent = state.own.get(record.path, {}), pushed.get(record.path, {})
+        return record.content in contents(own) and record.content not in contents(sent)
+
+    entries = [entry for entry in store.entries(tip) if is_record_path(entry.path) and is_unshared(entry.path)]
     return [entry.path.decode() for entry in entries if travels(store.read_record(entry.oid, entry.path.decode()))]
+
+
+def _pushed_versions(location: RepositoryLocation, store: RecordStore) -> State:
+    """Return the versions that remotes had of this clone when they were last looked at."""
+    writer, _ = read_writer_id(location)
+    states = []
+    for name, commit in list_fetched(location).items():
+        if writer and name.endswith(f"/{writer}"):
+            # Whatever cannot be read counts as not pushed: asking once too often does no harm.
+            with suppress(DamagedFile, NewerFormat):
+                states.append(read_writer(store, commit, writer).versions)
+    return merge_states(states)
 
 
 def keep_private(workspace: Workspace, paths: Sequence[str]) -> list[str]:

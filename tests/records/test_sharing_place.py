@@ -134,6 +134,19 @@ def test_existing_records_are_decided_about_once(cli: Cli, ann: Clone, bob: Clon
     assert cli("share", "init").code == ExitCode.OK
 
 
+def test_a_refused_first_exchange_leaves_the_question_open(cli: Cli, remote: Repo, ann: Clone, bob: Clone) -> None:
+    add_note(ann.workspace, "kept to myself")
+    refused = cli("sync", cwd=ann.repo.path)
+    assert_error(refused, ExitCode.USAGE, "pass `--yes` to answer: share 1 record with everybody who reads `origin`?")
+    assert "gitmem sync --yes origin" in refused.err
+    assert cli("share", "init").code == ExitCode.USAGE
+    assert "1 existing record made private" in cli("share", "init", "--existing", "private").out
+    assert cli("sync").code == ExitCode.OK
+    bob.sync()
+    assert bob.texts() == []
+    assert "kept to myself" not in remote.git("cat-file", "--batch-all-objects", "--batch")
+
+
 def test_a_private_note_never_leaves_the_clone(cli: Cli, remote: Repo, ann: Clone, bob: Clone) -> None:
     kept = add_note(ann.workspace, "only mine", visibility="me").note.id
     shared = add_note(ann.workspace, "ours").note.id
