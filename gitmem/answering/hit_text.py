@@ -102,8 +102,8 @@ def read_hits(
         fields[oid]["state"] = state
     inner = [[] if hit.blob in records else searcher.inner_chunks(hit) for hit in shown]
     return HitTexts(
-        _cut_lines(texts, shown, inner, beside),
-        None if masked == texts else _cut_lines(masked, shown, inner, beside),
+        _cut_lines(texts, shown, inner, beside, found.terms),
+        None if masked == texts else _cut_lines(masked, shown, inner, beside, found.terms),
         changed,
         fields,
         _read_code_notes(searcher, hits, reader),
@@ -122,11 +122,12 @@ def _cut_lines(
     hits: "Sequence[Hit]",
     inner: "Sequence[Sequence[InnerChunk]]",
     beside: "Sequence[_Adjacent]",
+    terms: Sequence[str],
 ) -> HitLines:
     from gitmem.search.skeleton import reduce_lines
 
     return HitLines(
-        [(hit, reduce_lines(_lines(texts[hit.source], hit, hit), hit, chunks))
+        [(hit, reduce_lines(_lines(texts[hit.source], hit, hit), hit, chunks, terms))
          for hit, chunks in zip(hits, inner, strict=True)],
         [(_piece(texts[hit.source], hit, before), _piece(texts[hit.source], hit, after))
          for hit, (before, after) in zip(hits, beside, strict=True)],

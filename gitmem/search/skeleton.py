@@ -1,17 +1,18 @@
 """Reduce a chunk that others lie in to its skeleton: its own lines, and the declarations of the chunks inside.
 
 A class of 2,800 lines is found as one result. Printed whole it would say what its members' own results say better, so
-it shows each of them by one declaration, as a header file does.
+it shows each of them by one declaration, as a header file does. Of hundreds of members it shows those that the query
+asks for, and the first ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from gitmem.search.hits import Hit
-from gitmem.search.signature import find_declaration, unqualified_names
-from gitmem.search.snippet import OMITTED
+from gitmem.search.signature import find_declaration, find_signature, has_text, unqualified_names
+from gitmem.search.snippet import OMITTED, best_matches
 from gitmem.store.snapshot import Snapshot
 
 _LOOSE: Final = frozenset({"module", "namespace", "text", "section"})
@@ -19,6 +20,9 @@ _LOOSE: Final = frozenset({"module", "namespace", "text", "section"})
 
 WHOLE_LINES: Final = 12
 """Hits with at most so many lines are not reduced: it would save little."""
+
+MAX_CHARACTERS: Final = 1200
+"""Characters of a skeleton: some 300 tokens, as many as the longest function that is not divided."""
 
 
 class InnerChunk(NamedTuple):
@@ -60,8 +64,11 @@ def find_inner_chunks(snapshot: Snapshot, blob: int, hit: Hit) -> list[InnerChun
     return outermost
 
 
-def reduce_lines(lines: Sequence[str], hit: Hit, inner: Sequence[InnerChunk]) -> list[str]:
-    """Return the lines of a hit with `OMITTED` in place of the lines of inner chunks, except for their declarations."""
+def reduce_lines(lines: Sequence[str], hit: Hit, inner: Sequence[InnerChunk], terms: Sequence[str] = ()) -> list[str]:
+    """Return the lines of a hit with `OMITTED` in place of the lines of inner chunks, except for their declarations.
+
+    A skeleton beyond MAX_CHARACTERS keeps the lines that match the terms of the query best.
+    """
     reduced = list(lines)
     declared: set[int] = set()
     seen: set[str] = set()
@@ -75,4 +82,31 @@ def reduce_lines(lines: Sequence[str], hit: Hit, inner: Sequence[InnerChunk]) ->
             declared.update(first + line for line in find_declaration(own, unqualified_names(chunk.symbol)[0]))
     for place in declared:
         reduced[place] = lines[place]
-    return reduced
+    return _shorten(reduced, hit.symbol, terms) if inner else reduced
+
+
+def _shorten(lines: list[str], symbol: str, terms: Sequence[str]) -> list[str]:
+    """Return a skeleton with its most important lines up to MAX_CHARACTERS, `OMITTED` in place of the others."""
+    if sum(len(line) + 1 for line in lines if line != OMITTED) <= MAX_CHARACTERS:
+        return lines
+    # First what the container is, then why it was found, then how it begins: what a reader of a header file looks for.
+    signature = find_signature(lines, symbol)
+    important = [*signature.declaration, *signature.doc]
+    matches = best_matches(lines, symbol, frozenset(terms), important, len(lines))
+    with_words = (place for place, line in enumerate(lines) if line != OMITTED and has_text(line))
+    selection = _fit([*important, *matches, *with_words], lines)
+    return [line if place in selection else OMITTED for place, line in enumerate(lines)]
+
+
+def _fit(places: Iterable[int], lines: Sequence[str]) -> set[int]:
+    """Return the first places whose lines have at most MAX_CHARACTERS together; a line that is too long ends them."""
+    selection: set[int] = set()
+    remaining = MAX_CHARACTERS
+    for place in places:
+        if place in selection:
+            continue
+        remaining -= len(lines[place]) + 1
+        if remaining < 0 and selection:
+            break
+        selection.add(place)
+    return selection

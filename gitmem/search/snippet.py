@@ -87,14 +87,14 @@ def make_snippet(
     # Three steps: what the chunk is, why it matches, and if room is left up to the minimum, how its body begins.
     signature = find_signature(lines, symbol)
     selected = [*signature.declaration, *signature.doc][:limit]
-    selected += _best_matches(lines, symbol, frozenset(terms), selected, limit - len(selected))
+    selected += best_matches(lines, symbol, frozenset(terms), selected, limit - len(selected))
     signature_end = max([*signature.declaration, *signature.doc], default=-1)
     body = [position for position in candidates if position > signature_end and position not in selected]
     selected += body[: max(0, min(MIN_LINES, limit) - len(selected))]
     return _with_gaps(sorted(selected), [*candidates, *omitted], lines, first)
 
 
-def _best_matches(
+def best_matches(
     lines: Sequence[str], symbol: str, terms: frozenset[str], selected: Sequence[int], room: int
 ) -> list[int]:
     """Return the positions of the lines that add most to those selected, each chosen in view of the earlier ones.

@@ -11,6 +11,7 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.cli.hit_output import format_hit
 from gitmem.cli.style import Style
 from gitmem.freshness.tree_selection import WORKING_TREE
+from gitmem.mcp.tools.text_output import render_answer
 from gitmem.search.snippet import join_lines
 from gitmem.words import count_identifiers, terms_of
 from gitmem.workspace import open_workspace
@@ -54,6 +55,18 @@ def open_shown(repository: Path, limit: int) -> Callable[[str], list[ShownResult
                 ShownResult(place, join_lines(lines), "\n".join([heading, *code]), words, printed_words & words)
             )
         return results
+
+    return search
+
+
+def open_tool(repository: Path) -> Callable[[str], tuple[str, list[Place]]]:
+    """Return a function that answers a query as the tool `search` does by default, with the places of its results."""
+    workspace = open_workspace(repository, os.environ)
+
+    def search(text: str) -> tuple[str, list[Place]]:
+        result = answer(workspace, Query(text, 10), refresh=False)
+        places = [Place(hit.path, hit.start_line, hit.end_line) for hit, _ in result.hits]
+        return render_answer(result, "snippet"), places
 
     return search
 

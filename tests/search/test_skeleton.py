@@ -1,7 +1,7 @@
 """Skeletons: the own lines of a chunk, and one declaration for each chunk inside."""
 
 from gitmem.search.hits import Hit
-from gitmem.search.skeleton import InnerChunk, reduce_lines
+from gitmem.search.skeleton import MAX_CHARACTERS, InnerChunk, reduce_lines
 from gitmem.search.snippet import OMITTED, join_lines, make_snippet, number_lines
 
 CLASS = '''\
@@ -84,3 +84,33 @@ def test_a_snippet_takes_no_omitted_line_and_marks_the_gap() -> None:
 
 def test_a_chunk_without_inner_ones_is_unchanged() -> None:
     assert reduce_lines(CLASS, hit(), []) == CLASS
+
+
+def long_class(members: int) -> tuple[list[str], list[InnerChunk]]:
+    """Return the lines of a class with many methods of one line, and its members."""
+    head = ["class Session:", '    """Keeps cookies."""', ""]
+    body = [f"    def step_{number:03}(self): return {number}" for number in range(members)]
+    first = len(head) + 1
+    chunks = [InnerChunk(first + number, first + number, f"Session.step_{number:03}") for number in range(members)]
+    return head + body, chunks
+
+
+def test_a_skeleton_of_many_members_shows_the_ones_asked_for_and_the_first() -> None:
+    lines, members = long_class(200)
+    whole = hit()._replace(end_line=len(lines))
+    skeleton = shown(reduce_lines(lines, whole, members, ["173"]))
+    assert sum(len(line) + 1 for line in skeleton) <= MAX_CHARACTERS
+    assert skeleton[:3] == ["class Session:", '    """Keeps cookies."""', "    def step_000(self): return 0"]
+    assert skeleton[-1] == "    def step_173(self): return 173"
+    assert len(skeleton) > 20
+
+
+def test_a_skeleton_of_few_members_shows_all_whatever_is_asked() -> None:
+    lines, members = long_class(20)
+    whole = hit()._replace(end_line=len(lines))
+    assert reduce_lines(lines, whole, members, ["17"]) == lines
+
+
+def test_a_skeleton_of_one_endless_line_keeps_it() -> None:
+    lines = ["class Session { " + "a();" * MAX_CHARACTERS, "b();", "}"]
+    assert shown(reduce_lines(lines, hit(), [InnerChunk(2, 2, "Session.b")])) == lines[:1]

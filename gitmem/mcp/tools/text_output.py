@@ -48,6 +48,10 @@ _FIRST_RESULTS: Final = 3
 _LATER_LINES: Final = 2
 """Lines of the results after the first. Few answers are among them, and a declaration shows whether to read on."""
 
+_UNLIKELY: Final = 0.01
+_UNLIKELY_LINES: Final = 1
+"""Likelihood below which a result after the first has fewer lines: its declaration tells enough to pass it over."""
+
 _SNIPPET_COLUMNS: Final = 200
 _FULL_COLUMNS: Final = 2000
 _NOTE_COLUMNS: Final = 300
@@ -110,8 +114,12 @@ def render_hit(
 
 def render_snippet(lines: Sequence[str], hit: "Hit", terms: Sequence[str], rank: int) -> list[str]:
     """Return the numbered lines of a chunk that match best; few of them if the rank is not among the first."""
-    limit = MAX_LINES if rank < _FIRST_RESULTS else _LATER_LINES
-    return number_and_escape(make_snippet(lines, hit.start_line, terms, hit.symbol, limit), _SNIPPET_COLUMNS)
+    later = _UNLIKELY_LINES if hit.score < _UNLIKELY else _LATER_LINES
+    limit = MAX_LINES if rank < _FIRST_RESULTS else later
+    snippet = make_snippet(lines, hit.start_line, terms, hit.symbol, limit)
+    # The heading says where the chunk begins and ends, so only gaps between two lines are marked.
+    in_file = [place for place, line in enumerate(snippet) if line.number]
+    return number_and_escape(snippet[in_file[0] : in_file[-1] + 1] if in_file else [], _SNIPPET_COLUMNS)
 
 
 def _describe_record(fields: Mapping[str, Any]) -> str:

@@ -48,7 +48,7 @@ def test_the_fence_takes_linear_time(unit: str) -> None:
     assert time.process_time() - started < 2  # seconds of CPU; quadratic time would be minutes
 
 
-def test_the_first_three_results_show_six_lines_and_later_ones_two(
+def test_the_first_three_results_show_six_lines_and_later_ones_two_or_one(
     tmp_path: Path, fake_model: type[InlinePool]
 ) -> None:
     repo = Repo.init(tmp_path / "repo")
@@ -56,8 +56,29 @@ def test_the_first_three_results_show_six_lines_and_later_ones_two(
     repo.commit({f"part{number}.py": f"def rotate_keys_{number}(key):\n{body}" for number in range(6)})
     index(repo)
     answer = search(repo, "rotate keys value")
-    blocks = render_answer(answer, "snippet").split("part")[1:]
-    lines = [sum(line.partition(" ")[0].isdigit() for line in block.splitlines()[1:]) for block in blocks]
-    assert len(blocks) == 6
+    likely = answer._replace(hits=[(hit._replace(score=0.5), lines) for hit, lines in answer.hits])
+    lines = count_lines(render_answer(likely, "snippet"))
+    assert len(lines) == 6
     assert all(4 <= count <= 6 for count in lines[:3])
     assert lines[3:] == [2, 2, 2]
+    # A result that is hardly ever relevant shows its declaration, unless it is among the first.
+    unlikely = answer._replace(hits=[(hit._replace(score=0.009), lines) for hit, lines in answer.hits])
+    assert count_lines(render_answer(unlikely, "snippet")) == [*lines[:3], 1, 1, 1]
+
+
+def count_lines(text: str) -> list[int]:
+    """Return the number of numbered lines of each result, whose paths begin with `part`."""
+    blocks = text.split("part")[1:]
+    return [sum(line.partition(" ")[0].isdigit() for line in block.splitlines()[1:]) for block in blocks]
+
+
+def test_a_gap_is_marked_only_between_two_lines(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    body = "".join(f"    step_{number}(key)\n" for number in range(9))
+    repo.commit({"keys.py": f"def rotate_keys(key):\n{body}    return renew(key)\n    # done\n{body}"})
+    index(repo)
+    lines = render_answer(search(repo, "rotate keys renew"), "snippet").splitlines()
+    start, end = lines.index("<results>"), lines.index("</results>")
+    assert lines[start + 2] == "1 def rotate_keys(key):"
+    assert "..." in lines[start:end]
+    assert lines[end - 1] != "..."
