@@ -61,6 +61,8 @@ def _ecma(statement: str) -> Iterator[Import]:
         yield from _listed(required[2] or "", required[3])
         return
     module = _STRING.search(statement[statement.rfind("from") :] if "from" in statement else statement)
+    if module is None and statement.startswith("export"):
+        yield from _renamed(statement)
     if module is None or not statement.startswith(("import", "export")):
         return
     namespace, default, braces = _NAMESPACE.search(statement), _DEFAULT.match(statement), _BRACES.search(statement)
@@ -74,6 +76,14 @@ def _ecma(statement: str) -> Iterator[Import]:
         yield from _listed(braces[1], module[1])
     if namespace is None and default is None and braces is None and statement.startswith("import"):
         yield Import("", module[1])
+
+
+def _renamed(statement: str) -> Iterator[Import]:
+    """Yield the names that a file exports under another name, as imports from itself: from no module."""
+    braces = _BRACES.search(statement)
+    for each in _listed(braces[1], "") if braces is not None else ():
+        if each.alias not in ("", "default", each.name):
+            yield each
 
 
 def _listed(names: str, module: str) -> Iterator[Import]:

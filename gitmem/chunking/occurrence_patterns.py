@@ -68,7 +68,9 @@ _ECMA: Final = {
         (variable_declarator name: (identifier) @_ value: (function_expression))""",
     "value": """
         (program (lexical_declaration (variable_declarator name: (identifier) @_)))
-        (export_statement (lexical_declaration (variable_declarator name: (identifier) @_)))""",
+        (program (variable_declaration (variable_declarator name: (identifier) @_)))
+        (export_statement (lexical_declaration (variable_declarator name: (identifier) @_)))
+        (export_statement (variable_declaration (variable_declarator name: (identifier) @_)))""",
     "call": """
         (new_expression constructor: (identifier) @_)
         (new_expression constructor: (member_expression property: (property_identifier) @_))""",
@@ -79,6 +81,7 @@ _ECMA: Final = {
     "import": """
         (import_statement) @_
         (export_statement source: (string)) @_
+        (export_statement (export_clause)) @_
         (variable_declarator value: (call_expression function: (identifier) arguments: (arguments (string)))) @_""",
     "name": "(identifier) @_ (shorthand_property_identifier) @_",
 }
@@ -86,6 +89,10 @@ _JSX: Final = """
         (jsx_opening_element name: (identifier) @_)
         (jsx_self_closing_element name: (identifier) @_)"""
 _JAVASCRIPT: Final = _ECMA | {
+    "function": _ECMA["function"]
+    + """
+        (field_definition property: (property_identifier) @_ value: (arrow_function))
+        (field_definition property: (property_identifier) @_ value: (function_expression))""",
     "call": _ECMA["call"] + _JSX,
     "base": """
         (class_heritage (identifier) @_)
@@ -93,6 +100,14 @@ _JAVASCRIPT: Final = _ECMA | {
     "bound": "(variable_declarator name: (identifier) @_ value: (new_expression))",
 }
 _TYPESCRIPT: Final = _ECMA | {
+    "function": _ECMA["function"]
+    + """
+        (public_field_definition name: (property_identifier) @_ value: (arrow_function))
+        (public_field_definition name: (property_identifier) @_ value: (function_expression))""",
+    "value": _ECMA["value"]
+    + """
+        (public_field_definition name: (property_identifier) @_ type: (type_annotation))""",
+    "class": "(internal_module name: (identifier) @_)",
     "type": "(type_identifier) @_",
     "base": """
         (extends_clause value: (identifier) @_)

@@ -28,8 +28,8 @@ _REACH: Final = 100
 """Bytes before a name in which its receiver is looked for."""
 
 _CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
-_CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS = (
-    _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias")
+_CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS, _VALUE = (
+    _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias", "value")
 )
 _ORDER: Final = ("function", "class", "value", "base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
@@ -137,14 +137,18 @@ def _read_names(
     _add_mentions(data, names, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
     last = statements[-1][1] if statements else 0
     shape = data.translate(_SHAPE)
+    bound = {node.start_byte for node in captures.get("bound", ())}
     for start, (code, text) in names.items():
         if start < last and _is_inside(start, statements):
             continue
-        if code == _BOUND:
+        # A field or constant is a definition of its own, and has a type as well.
+        if code == _BOUND or (code == _VALUE and start in bound):
             receiver = _bound_type(data, start, start + len(text), language)
             if receiver:
-                yield start, code, text, receiver
-        elif start and data[start - 1] in _JOINTS:
+                yield start, _BOUND, text, receiver
+        if code == _BOUND:
+            continue
+        if start and data[start - 1] in _JOINTS:
             yield start, code, text, _plain_receiver(data, shape, start) or _receiver(data, start)
         else:
             yield start, code, text, b""
@@ -194,7 +198,8 @@ def _add_other(data: bytes, names: dict[int, tuple[int, bytes]], start: int, tex
         if last is None:
             return
         start, text = start + last.start(), last[0]
-    if len(text) <= MAX_NAME and (text not in _PRIMITIVES or _is_member(data, start)):
+    # `function string()` is what a library of types may define.
+    if len(text) <= MAX_NAME and (code < DEFINING or text not in _PRIMITIVES or _is_member(data, start)):
         known = names.get(start)
         if known is None or (known[0] == code and len(known[1]) < len(text)):
             names[start] = code, text

@@ -112,3 +112,12 @@ POINTERS: Final[Mapping[str, frozenset[str]]] = {
     "csharp": frozenset({"Lazy"}),
 }
 """Types by family whose members are those of the object behind them, which the index does not know."""
+
+GLOBALS: Final[Mapping[str, frozenset[str]]] = {
+    "javascript": frozenset(
+        "Array ArrayBuffer BigInt Boolean Buffer Date Error Function Intl JSON Map Math Number Object Promise Proxy "
+        "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console document globalThis navigator process "
+        "window".split()
+    ),
+}
+"""Objects of the library that need no import, by family. Their members are never those of a tree."""

@@ -21,7 +21,7 @@ from gitmem.references.languages import (
     REEXPORTING,
     SELVES,
 )
-from gitmem.references.library_members import POINTERS
+from gitmem.references.library_members import GLOBALS, POINTERS
 from gitmem.references.module_paths import names_file, names_part
 from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames, split_module, split_parts
 from gitmem.types import UNKNOWN_RECEIVER
@@ -147,15 +147,22 @@ class Resolver:
         key = file.entry, module, name
         if key not in self._exports:
             self._exports[key] = []  # until they are known: modules can import each other
-            own = [
-                each
-                for each in self._by_name.of_family(file, name)
-                if self._is_exported(file, module, each)
-                and self._names_file(module, file, self._names.file(each.entry).path)
-            ]
+            own = self._defined_in(file, module, name)
             re_exports = not own and file.family in REEXPORTING
             self._exports[key] = own or (self._re_exported(file, module, name) if re_exports else [])
         return self._exports[key]
+
+    def _defined_in(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions of a name in the files of a module; a file without one names itself."""
+        if not module:
+            own = [each for each in file.definitions(name) if not each.container]
+            return own or self._imported(file, name) or []
+        return [
+            each
+            for each in self._by_name.of_family(file, name)
+            if self._is_exported(file, module, each)
+            and self._names_file(module, file, self._names.file(each.entry).path)
+        ]
 
     def _is_exported(self, file: FileNames, module: str, definition: Definition) -> bool:
         """Return whether an import of a module can bring a definition: a member only from its class."""
@@ -261,6 +268,9 @@ class Resolver:
         bindings = file.bindings.get(head)
         if bindings is not None:
             return self._behind_import(file, name, parts)
+        # `Object.freeze` is a library's, whatever class has a member of that name.
+        if head in GLOBALS.get(file.family, ()) and not file.definitions(head):
+            return NOTHING
         holders = self._resolve_bare(file, head, line)
         if holders.definitions and holders.rule != "name":
             matches = self._behind(holders.definitions, [*parts[1:], name])
@@ -323,16 +333,17 @@ class Resolver:
             return NOTHING
         # The receiver of a type is a module or a class, never a variable; so this cannot run in circles.
         if len(parts) > 1 and parts[0] in file.bindings:
-            classes = self._behind_import(file, parts[-1], parts[:-1]).definitions
+            known = self._behind_import(file, parts[-1], parts[:-1]).definitions
         else:
-            classes = self._resolve_bare(file, parts[-1], line).definitions
-        classes = tuple(each for each in classes if each.kind == CLASS)
+            known = self._resolve_bare(file, parts[-1], line).definitions
+        classes = tuple(each for each in known if each.kind == CLASS)
         matches = self._behind(classes, path)
         if matches:
             return _resolution(matches, "type")
         # An attribute of a known type whose own type is not known, or a pointer to an object of unknown type.
         is_pointer = parts[-1] in POINTERS.get(file.family, ()) or _TYPE_PARAMETER.match(parts[-1]) is not None
-        if (classes and len(path) > 1) or (is_pointer and not classes):
+        # `New()` in `router := New()` is a function: its result may be of any type.
+        if (classes and len(path) > 1) or (not classes and (is_pointer or known)):
             return self._by_name.members(file, path[-1])
         # A class without such a member has it from a library, or the type is that of the first call of a chain.
         if classes and file.family not in IMPORTING:

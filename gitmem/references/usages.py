@@ -302,7 +302,7 @@ class UsageFinder:
         return seen[1:]
 
     def _callees(self, targets: Sequence[Definition], depth: int) -> list[Usage]:
-        """Return the definitions that the bodies of some definitions call, and up to a depth what those call."""
+        """Return the definitions that the bodies of some definitions call, and up to a depth those that these call."""
         callees: dict[Definition, Usage] = {}
         step = list(targets)
         for level in range(1, depth + 1):
@@ -320,7 +320,7 @@ class UsageFinder:
         return list(callees.values())
 
     def _called(self, target: Definition) -> Iterable[Resolution]:
-        """Yield what the calls in the body of a definition may mean, those of a library excepted."""
+        """Yield the resolutions of the calls in the body of a definition, those of a library excepted."""
         file = self._names.file(target.entry)
         occurrences = file.occurrences
         for place in np.flatnonzero(np.isin(occurrences.kinds, _CALLS)).tolist():

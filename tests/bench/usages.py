@@ -1,22 +1,23 @@
-"""Usages in Python repositories compared with jedi: precision of single definitions, recall of callers, CPU time.
+"""Usages compared with those of an oracle: precision of single definitions, recall of callers, CPU time.
 
 The CPU time of `gitmem map` is measured in the same open tree.
 
-A sample of the calls in each repository is resolved by both. jedi infers types from all code it can read, and names no
-definition for most calls without annotations; these are left out. jedi belongs to the extra `bench`.
+A sample of the calls in each repository is resolved by both. Calls for which the oracle names no definition are left
+out: jedi names none for most calls without annotations. jedi belongs to the extra `bench`; `definition_oracles` has the
+others.
 """
 
 import argparse
+import itertools
 import os
 import random
 import re
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from gitmem.references.tree_names import CODES
 from gitmem.types import Occurrence
 from gitmem.workspace import open_workspace
 from tests.bench.commands import load_gitmem
+from tests.bench.definition_oracles import ORACLES, AskedCall
 from tests.bench.figures import Figure
 from tests.bench.processes import Command, median_cpu
 from tests.bench.scoring import mean
@@ -49,12 +51,13 @@ FILES: Final = 10_000
 NAMES: Final = 200
 ROUNDS: Final = 5
 
-_DEFINITIONS: Final = ("function", "class", "property")
+SAMPLED: Final = 8
+"""Calls that an oracle is asked for one that counts: many are a library's."""
 
 
 @dataclass(slots=True)
 class Agreement:
-    """Calls that jedi resolves: to a definition of the repository or outside of it, and how gitmem resolves them."""
+    """Calls that the oracle resolves to a definition of the repository, or of a library, and how gitmem does."""
 
     inside: int = 0
     hits: int = 0
@@ -78,11 +81,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_subject_options(parser, FILES)
     parser.add_argument("--calls", type=int, default=300, help="calls of each repository with a definition in it")
     parser.add_argument("--seconds", type=float, default=100, help="CPU time of jedi for each repository")
-    parser.add_argument("--no-times", action="store_true", help="compare with jedi only")
+    parser.add_argument("--oracle", choices=sorted(ORACLES), default="jedi", help="type checker to compare with")
+    parser.add_argument("--typescript", type=Path, metavar="FOLDER", help="installed package `typescript`")
+    parser.add_argument("--misses", action="store_true", help="print the calls that differ")
+    parser.add_argument("--no-times", action="store_true", help="compare with the oracle only")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index each repository, compare the definitions of its calls with those of jedi, and measure the time."""
+    """Index each repository, compare the definitions of its calls with those of the oracle, and measure the time."""
     figures: list[Figure] = []
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
@@ -97,38 +103,37 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def compare(root: Path, searcher: Searcher, options: argparse.Namespace) -> Agreement:
-    """Resolve calls in random order by gitmem and by jedi, until there are enough or the time is over."""
-    import jedi  # an extra
-
-    # Not the packages of this Python: one of them may be another version of the repository.
-    library = [path for path in sys.path if path and "site-packages" not in path and Path(path) != Path.cwd()]
-    project = jedi.Project(str(root), sys_path=[str(root), str(root / "src"), *library])
-    scripts: dict[str, Any] = {}
+    """Resolve calls in random order by gitmem and by an oracle, until there are enough or the time is over."""
+    oracle = ORACLES[options.oracle]
+    calls = list(itertools.islice(sample_calls(root, searcher, oracle.extensions), SAMPLED * options.calls))
     resolver, agreement = Resolver(searcher.names), Agreement()
     end = time.process_time() + options.seconds
-    for path, call, column in sample_calls(root, searcher):
+    answers = oracle.answer(root, [asked for asked, _ in calls], options)
+    for (asked, call), expected in zip(calls, answers, strict=False):
         if agreement.inside >= options.calls or time.process_time() > end:
             break
-        script = scripts.setdefault(path, None) or jedi.Script(path=str(root / path), project=project)
-        scripts[path] = script
-        expected = definitions_by_jedi(script, call.line, column, root)
         if expected is None:
             continue
-        entry = searcher.view.find(path.encode())
+        entry = searcher.view.find(asked.path.encode())
         assert entry is not None
         file = searcher.names.file(entry)
         resolution = resolver.resolve(file, call.name.decode(), call.receiver.decode(), call.line)
         actual = {(searcher.names.file(each.entry).path, each.line) for each in resolution.definitions}
+        if options.misses and expected.isdisjoint(actual) and (expected or resolution.is_sure):
+            print(
+                f"{asked.path}:{asked.line}: {call.name.decode()} {resolution.rule}", sorted(expected), sorted(actual)
+            )
         agreement.add(resolution.rule, expected, actual, single=resolution.is_sure)
     return agreement
 
 
-def sample_calls(root: Path, searcher: Searcher) -> Iterator[tuple[str, Occurrence, int]]:
-    """Yield the calls of all Python files in random order, with their columns; those twice on a line are left out."""
+def sample_calls(root: Path, searcher: Searcher, extensions: tuple[str, ...]) -> Iterator[tuple[AskedCall, Occurrence]]:
+    """Yield the calls of all files of a language in random order; those twice on a line are left out."""
+    ends = tuple(extension.encode() for extension in extensions)
     places = [
         (entry, place)
         for entry, path in enumerate(searcher.view.paths)
-        if path.endswith(b".py") and searcher.names.has_names(entry)
+        if path.endswith(ends) and searcher.names.has_names(entry)
         for place in np.flatnonzero(searcher.names.file(entry).occurrences.kinds == CODES["call"]).tolist()
     ]
     random.Random(7).shuffle(places)
@@ -136,23 +141,11 @@ def sample_calls(root: Path, searcher: Searcher) -> Iterator[tuple[str, Occurren
         file = searcher.names.file(entry)
         (call,) = file.occurrences.at([place])
         lines = (root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
-        columns = [
-            each.start() for each in re.finditer(rf"\b{re.escape(call.name.decode())}(?=\s*\()", lines[call.line - 1])
-        ]
-        if len(columns) == 1:
-            yield file.path, call, columns[0]
-
-
-def definitions_by_jedi(script: Any, line: int, column: int, root: Path) -> set[tuple[str, int]] | None:
-    """Return the definitions of a call in a repository; none for a library's, None if jedi knows no definition."""
-    try:
-        answers = [each for each in script.goto(line, column, follow_imports=True) if each.type in _DEFINITIONS]
-    except Exception:  # jedi fails on some code; it is no oracle there
-        return None
-    if not answers:
-        return None
-    inside = [each for each in answers if each.module_path and Path(each.module_path).is_relative_to(root)]
-    return {(Path(each.module_path).relative_to(root).as_posix(), each.line) for each in inside}
+        line = lines[call.line - 1]
+        columns = [each.start() for each in re.finditer(rf"\b{re.escape(call.name.decode())}(?=\s*\()", line)]
+        # Programs count columns in bytes or in units of UTF-16.
+        if len(columns) == 1 and line.isascii():
+            yield AskedCall(file.path, call.line, columns[0]), call
 
 
 def agreement_figures(subject: str, agreement: Agreement) -> list[Figure]:

@@ -41,6 +41,20 @@ def test_members_may_have_the_names_of_primitive_types() -> None:
     assert names_of("package a\nfunc f(xs ...string) { log.error(xs) }\n", "go", "call", "type") == ["log.error"]
 
 
+def test_a_function_may_have_the_name_of_a_primitive_type() -> None:
+    assert names_of("export function string() {}\n", "typescript", "function") == ["string"]
+
+
+def test_a_field_or_constant_with_a_type_is_a_definition_and_has_the_type() -> None:
+    text = "export class A { app: App; run: Run = () => 1; }\nexport const main: App = make();\n"
+    assert names_of(text, "typescript", "value", "function") == ["app", "run", "main"]
+    assert names_of(text, "typescript", "bound") == ["App.app", "App.main"]
+
+
+def test_an_export_under_another_name_is_an_import_from_the_file_itself() -> None:
+    assert names_of("export { A as B, C, d as default };\n", "typescript", "import", "alias") == ["A", ":A.B"]
+
+
 def test_type_arguments_of_a_call_in_go_are_no_index() -> None:
     text = "package a\nfunc f() { g[[]int](1, 2); h.m[[]uint8](3, 4); k(5) }\n"
     assert names_of(text, "go", "call") == ["g", "h.m", "k"]

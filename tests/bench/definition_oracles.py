@@ -1,0 +1,116 @@
+"""Oracles for the definitions of calls: jedi for Python, and the type checkers of TypeScript, Go and Java.
+
+An oracle is asked for the definitions of some calls of a repository. Its answer for one call is a set of paths and
+lines in the repository, which is empty for a definition of a library; None says that it knows none. The programs in
+`oracles/` need Node and a package `typescript`, Go, or a JDK.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tests.bench.subjects import SubjectError
+
+Place = tuple[str, int]
+Answer = set[Place] | None
+
+_PROGRAMS: Final = Path(__file__).parent / "oracles"
+_DEFINITIONS: Final = ("function", "class", "property")
+_JAVA_TREE: Final = "jdk.compiler/com.sun.tools.javac.tree=ALL-UNNAMED"
+
+
+class AskedCall(NamedTuple):
+    """Place of a called name. Lines count from 1, columns from 0."""
+
+    path: str
+    line: int
+    column: int
+
+
+class Oracle(NamedTuple):
+    """Ends of the names of its files, and the function that answers calls of one repository, in order."""
+
+    extensions: tuple[str, ...]
+    answer: Callable[[Path, Sequence[AskedCall], argparse.Namespace], Iterable[Answer]]
+
+
+def ask_jedi(root: Path, calls: Sequence[AskedCall], _options: argparse.Namespace) -> Iterator[Answer]:
+    """Yield the definitions that jedi infers from all code it can read."""
+    import jedi  # an extra
+
+    # Not the packages of this Python: one of them may be another version of the repository.
+    library = [path for path in sys.path if path and "site-packages" not in path and Path(path) != Path.cwd()]
+    project = jedi.Project(str(root), sys_path=[str(root), str(root / "src"), *library])
+    scripts: dict[str, Any] = {}
+    for call in calls:
+        script = scripts.get(call.path) or jedi.Script(path=str(root / call.path), project=project)
+        scripts[call.path] = script
+        yield definitions_by_jedi(script, call, root)
+
+
+def definitions_by_jedi(script: Any, call: AskedCall, root: Path) -> Answer:
+    """Return the definitions of a call in a repository; none for a library's, None if jedi knows no definition."""
+    try:
+        found = script.goto(call.line, call.column, follow_imports=True)
+        answers = [each for each in found if each.type in _DEFINITIONS]
+    except Exception:  # jedi fails on some code; it is no oracle there
+        return None
+    if not answers:
+        return None
+    inside = [each for each in answers if each.module_path and Path(each.module_path).is_relative_to(root)]
+    return {(Path(each.module_path).relative_to(root).as_posix(), each.line) for each in inside}
+
+
+def ask_typescript(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> list[Answer]:
+    """Return the definitions that the language service of TypeScript knows."""
+    if options.typescript is None:
+        raise SubjectError("the oracle needs --typescript, the folder of an installed package `typescript`")
+    command = ["node", str(_PROGRAMS / "definitions.js"), str(options.typescript.resolve()), str(root)]
+    return _parse_json(_run(command, json.dumps(calls)))
+
+
+def ask_go(root: Path, calls: Sequence[AskedCall], _options: argparse.Namespace) -> list[Answer]:
+    """Return the definitions that the type checker of Go's library knows."""
+    return _parse_json(_run(["go", "run", str(_PROGRAMS / "definitions.go"), str(root)], json.dumps(calls)))
+
+
+def ask_java(root: Path, calls: Sequence[AskedCall], _options: argparse.Namespace) -> list[Answer]:
+    """Return the definitions that javac knows."""
+    program = str(_PROGRAMS / "Definitions.java")
+    lines = "".join(f"{call.path}\t{call.line}\t{call.column}\n" for call in calls)
+    return [_parse_line(line) for line in _run(["java", "--add-exports", _JAVA_TREE, program, str(root)], lines)]
+
+
+ORACLES: Final = {
+    "jedi": Oracle((".py",), ask_jedi),
+    "typescript": Oracle((".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"), ask_typescript),
+    "go": Oracle((".go",), ask_go),
+    "java": Oracle((".java",), ask_java),
+}
+
+
+def _run(command: Sequence[str], text: str) -> list[str]:
+    """Return the lines that a program prints. Raises: SubjectError."""
+    try:
+        process = subprocess.run(command, input=text, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise SubjectError(f"the oracle needs `{command[0]}`, which is not installed") from error
+    if process.returncode:
+        raise SubjectError(f"{command[0]}: {process.stderr.strip()[-1000:]}")
+    return process.stdout.splitlines()
+
+
+def _parse_json(lines: Sequence[str]) -> list[Answer]:
+    answers: list[list[Place] | None] = json.loads("".join(lines))
+    return [None if each is None else {(path, line) for path, line in each} for each in answers]
+
+
+def _parse_line(line: str) -> Answer:
+    if line in ("?", "-"):
+        return None if line == "?" else set()
+    parts = line.split("\t")
+    return {(path, int(number)) for path, number in zip(parts[::2], parts[1::2], strict=True)}

@@ -1,0 +1,64 @@
+"""Usages in TypeScript and Go: exports under another name, fields that hold functions, results of functions."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitmem.answering.searcher import Searcher
+from tests.references.asking import indexed_files, places
+
+FILES = {
+    "src/base.ts": """class Router {
+  get!: Handler;
+  text: Reply = (value: string) => this.send(value);
+  send(value: string) { return value; }
+}
+export { Router as BaseRouter };
+export var enabled = check("x");
+export const shared: Router = make();
+""",
+    "src/app.ts": """import { BaseRouter, enabled, shared } from './base';
+export class App extends BaseRouter {}
+export function run() {
+  const app = new App();
+  app.get('/');
+  app.text('a');
+  enabled(1);
+  shared.send('b');
+}
+""",
+    "src/schemas.ts": "export function string() { return 1; }\n",
+    "src/index.ts": "export * from './schemas';\n",
+    "src/tools.ts": "export namespace tools {\n  export function freeze(x: unknown) { return x; }\n}\n",
+    "src/main.ts": """import * as z from './index';
+import { tools } from './tools';
+z.string();
+tools.freeze(1);
+Object.freeze(z);
+""",
+    "src/go.mod": "module example.com/shop\n",
+    "src/router.go": "package shop\n\nfunc New() *Mux { return nil }\n\nfunc (m *Mux) Handle(path string) {}\n",
+    "src/use.go": 'package shop\n\nfunc use() {\n\tm := New()\n\tm.Handle("a")\n}\n',
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with indexed_files(tmp_path_factory.mktemp("ecma") / "r", FILES) as searcher:
+        yield searcher
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Router.get", ["src/app.ts:5"]),
+        ("Router.text", ["src/app.ts:6"]),
+        ("enabled", ["src/app.ts:7"]),
+        ("Router.send", ["src/app.ts:8", "src/base.ts:3"]),
+        ("string", ["src/main.ts:3"]),
+        ("tools.freeze", ["src/main.ts:4"]),
+        ("Mux.Handle", ["src/use.go:5"]),
+    ],
+)
+def test_callers_across_modules_are_found(opened: Searcher, name: str, expected: list[str]) -> None:
+    assert sorted(places(opened, name, "callers")) == expected
