@@ -5,12 +5,14 @@ matched literally and read back NUL-separated.
 """
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Final, NamedTuple
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.program import first_error_line, run_git
+from gitmem.git.program import first_error_line, run_git, start_git
 from gitmem.git.promisor import is_partial
 from gitmem.git.raw_diff import parse_raw_commits
 
@@ -22,6 +24,9 @@ _RENAMES: Final = ("--find-renames=50%", "-l1000")
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.follow=false", "-c", "log.showSignature=false", "log")
 """`git log`, which would else hide the first commit, follow renames by itself, or print signatures."""
 
+
+_AS_STORED: Final = "--no-replace-objects"
+"""Option for commits as they are stored: a replacement could have any author and any parents."""
 
 _PATHS_AT_ONCE: Final = 200
 """Paths passed to one git process: a command line has a limit of bytes."""
@@ -243,9 +248,26 @@ def _existing(blob: str) -> str:
 
 def run_history(location: RepositoryLocation, args: Sequence[str], stdin: bytes = b"") -> bytes:
     """Run git on commits as they are stored, without replacements, and return its output. Raises GitFailed."""
-    result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
+    result = run_git([_AS_STORED, *args], git_dir=location.git_dir, stdin=stdin, check=False)
     if result.code != 0:
-        partial = "this partial clone lacks objects; fetch them with: git fetch --refetch --no-filter"
-        hint = partial if is_partial(location) else "run: git fsck"
-        raise GitFailed(f"git cannot read the history: {first_error_line(result.stderr)}", hint=hint)
+        raise _history_failed(location, result.stderr)
     return result.stdout
+
+
+@contextmanager
+def open_history(location: RepositoryLocation, args: Sequence[str]) -> Iterator[IO[bytes]]:
+    """Run git as `run_history` does, and yield its output as a stream. Raises GitFailed at its end."""
+    with start_git([_AS_STORED, *args], git_dir=location.git_dir, stdin=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        yield process.stdout
+        message = process.stderr.read().decode("utf-8", "replace")
+    if process.returncode != 0:
+        raise _history_failed(location, message)
+
+
+def _history_failed(location: RepositoryLocation, message: str) -> GitFailed:
+    """Return the error for a failed reading of the history, with git's own messages."""
+    partial = "this partial clone lacks objects; fetch them with: git fetch --refetch --no-filter"
+    hint = partial if is_partial(location) else "run: git fsck"
+    return GitFailed(f"git cannot read the history: {first_error_line(message)}", hint=hint)

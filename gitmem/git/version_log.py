@@ -3,13 +3,14 @@
 Of a merge only the files count that differ from those of all parents: the others were changed by the commits of a side.
 """
 
+import sys
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from gitmem.git.commit_log import ListedCommit
-from gitmem.git.file_history import run_history
+from gitmem.git.file_history import open_history
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.raw_diff import RawChange, parse_raw_commits
+from gitmem.git.raw_diff import RawChange, parse_raw_stream
 
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--topo-order",
                "--diff-merges=combined", "--raw", "--no-abbrev", "-z", "--find-renames=50%", "-l1000", "--no-relative",
@@ -41,13 +42,23 @@ def read_versions(
     At most `limit` are read, none from before `since` (seconds since 1970), and none that `known` reaches.
     """
     bounds = [f"--max-count={limit}", *([f"--max-age={since}"] if since else []), *([f"^{known}"] if known else [])]
-    output = run_history(location, [*_LOG, *bounds, tip, "--"])
-    return list(_parse(output))[::-1]
+    with open_history(location, [*_LOG, *bounds, tip, "--"]) as stream:
+        return list(_parse(stream))[::-1]
 
 
-def _parse(output: bytes) -> Iterator[CommitVersions]:
-    for (commit, author, seconds), changes in parse_raw_commits(output):
-        yield CommitVersions(ListedCommit(commit, author, int(seconds or 0)), _files(changes))
+def _parse(stream: IO[bytes]) -> Iterator[CommitVersions]:
+    # Each blob is the result of one commit and the beginning of the next, and most paths are changed often: one copy of
+    # each halves the memory.
+    paths: dict[bytes, bytes] = {}
+    for (commit, author, seconds), changes in parse_raw_stream(stream):
+        listed = ListedCommit(commit, sys.intern(author), int(seconds or 0))
+        yield CommitVersions(listed, [_share_texts(file, paths) for file in _files(changes)])
+
+
+def _share_texts(file: FileVersions, paths: dict[bytes, bytes]) -> FileVersions:
+    """Return a file with one copy of each path and each id."""
+    old_path, path = (paths.setdefault(each, each) for each in file[:2])
+    return FileVersions(old_path, path, tuple(map(sys.intern, file.before)), sys.intern(file.after))
 
 
 def _files(changes: list[RawChange]) -> list[FileVersions]:
