@@ -130,7 +130,7 @@ class Version:
     def bag(self) -> Counter[bytes]:
         """Multiset of the tokens of the body and the parameters, by which two elements are compared.
 
-        What an element holds counts: most classes have little text of their own.
+        Members count: most classes have little text of their own.
         """
         if self.twin is not None:
             return self.twin.bag
@@ -154,7 +154,7 @@ class Version:
 
     @property
     def container(self) -> str:
-        """Symbol of what holds the element, "" if nothing does."""
+        """Symbol of the element around this one, "" without any."""
         symbol, name = self.element.symbol, self.element.name
         return symbol[: -len(name)].rstrip(".> ") if symbol.endswith(name) else symbol
 
