@@ -23,6 +23,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── ModelDamaged            5  install gitmem again
     ├── ProviderFailed          5  caller: the setting of the provider, or when to try again
     │   └── TextsRefused        5  caller
+    ├── DatabaseFailed          5  caller: by SQLSTATE, see `org.connection`
     ├── WorkersFailed           5  run `gitmem doctor`
     └── ObserverFailed          5  caller: the limits of inotify
 
@@ -176,6 +177,10 @@ class ProviderFailed(GitmemError):
 
 class TextsRefused(ProviderFailed):
     """Provider that refuses these texts, for example because one is too long, and may accept others."""
+
+
+class DatabaseFailed(GitmemError):
+    """Database of an organisation that cannot be reached, refuses a statement or lost the connection."""
 
 
 class WorkersFailed(GitmemError):

@@ -139,6 +139,12 @@ SETTINGS: Final = (
     Setting("searchDefaultLimit", 10, "Number of results of a query without a limit.", 1, 50,
             aliases=(Alias("RAG_MAX_RESULTS"),)),
     SEARCH_MAX_LIMIT,
+    Setting(
+        "org",
+        "",
+        "Database of the organisation for `gitmem org` and `--repo org:NAME`: a DSN of PostgreSQL without a password.",
+        personal=True,
+    ),
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
@@ -223,6 +229,7 @@ class Settings(NamedTuple):
 
     search_default_limit: int = 10
     search_max_limit: int = 50
+    org: str = ""
     fusion: str = "zscore"
     max_file_bytes: int = 1 << 20
     heal_budget: int = 300

@@ -16,10 +16,13 @@ from gitmem.search.engine import Rejected, SearchResult
 
 
 class SearchedRepository(NamedTuple):
-    """Repository of an answer: its folder, the searched commit or tree, and how many files are not indexed yet."""
+    """Repository of an answer: its folder, the searched commit or tree, and how many files are not indexed yet.
+
+    One on the server of an organisation has no folder here.
+    """
 
     name: str
-    folder: Path
+    folder: Path | None
     commit: str | None
     tree: str
     stale: bool

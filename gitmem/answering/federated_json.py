@@ -18,7 +18,7 @@ def federated_json(answer: "FederatedAnswer", explanations: "Sequence[Explanatio
         "repositories_searched": [
             {
                 "name": one.name,
-                "path": json_path(str(one.folder)),
+                "path": json_path(str(one.folder)) if one.folder else None,
                 "commit": one.commit,
                 "tree": one.tree,
                 "stale": one.stale,

@@ -43,6 +43,16 @@ def query_repositories(
         answer = answer_repositories(own, names, query, selection, os.environ, refresh=refresh)
     page_output(click.get_current_context())
     start_user_server(own.settings if own else read_user_settings(os.environ))
+    return _print_answer(answer, form)
+
+
+def write_federated(answer: "FederatedAnswer", form: Format) -> ExitCode:
+    """Print an answer that comes from elsewhere, and return the exit code."""
+    page_output(click.get_current_context())
+    return _print_answer(answer, form)
+
+
+def _print_answer(answer: "FederatedAnswer", form: Format) -> ExitCode:
     if not shows_secrets():
         from gitmem.answering.federated_answer import mask_federated
 
@@ -110,7 +120,10 @@ def _read_context(answer: "FederatedAnswer", number: int, form: Format) -> _Cont
     hits = [hit for hit, _ in answer.answers[number].hits]
     if not form.context:
         return [([], [])] * len(hits)
-    location = locate(answer.searched[number].folder)
+    folder = answer.searched[number].folder
+    if folder is None:
+        return [([], [])] * len(hits)
+    location = locate(folder)
     return read_context(location, hits, form.context, answer.answers[number].files, mask=not shows_secrets())
 
 

@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "install": "Register the MCP server with agents' clients.",
     "config": "Show and check the configuration; `git config gitmem.NAME VALUE` changes it.",
     "repos": "List, add, rename and remove the repositories that can be searched together.",
+    "org": "Publish repositories to PostgreSQL, and search them together under the rights of each person.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
     "serve": "Serve the web page and the HTTP API for all repositories of this user.",
     "open": "Open the web page of this user's repositories.",

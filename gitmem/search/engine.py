@@ -238,7 +238,7 @@ def retrieve(
 
     Mode `semantic` retrieves the `nearest` rows, exactly unless there is a graph.
     """
-    vector = None if mode == "lexical" else _encode(query, encoder)
+    vector = None if mode == "lexical" else encode_query(query, encoder)
     if mode == "semantic":
         assert vector is not None
         rows = nearest_rows(scope.whole, vector, nearest, graph)
@@ -261,7 +261,7 @@ def retrieve(
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
     if vector is not None and not candidates.are_records:
         path_encoder = encoder.names
-        path_vector = vector if path_encoder is encoder else _encode(query, path_encoder)
+        path_vector = vector if path_encoder is encoder else encode_query(query, path_encoder)
         cosines = _path_cosines(candidates, path_encoder, path_vector, max_score(idf))
         candidates = candidates._replace(path_cosine=cosines)
     spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
@@ -274,7 +274,7 @@ def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | Non
     return None if scope.whole.elsewhere is None else scope.whole.elsewhere[rows.entry]
 
 
-def _encode(query: ParsedQuery, encoder: Encoder) -> NDArray[np.float32]:
+def encode_query(query: ParsedQuery, encoder: Encoder) -> NDArray[np.float32]:
     """Embed a query; the parts of a long text are embedded apart, so that a long part does not drown the others."""
     if not query.texts:
         return encoder.encode_query(query.text)

@@ -144,11 +144,11 @@ class LexicalQuery:
 
 def _weigh(scope: Scope, name: str, weight: float) -> WeightedTerm:
     postings = find_term(scope, name)
-    files = scope.whole.file_count
+    rows, files = scope.whole.document_counts
     return WeightedTerm(
         name,
         postings,
-        weight * inverse_document_frequency(scope.whole.row_count, postings.counts.rows),
+        weight * inverse_document_frequency(rows, postings.counts.rows),
         weight * inverse_document_frequency(files, postings.counts.files),
         weight * inverse_document_frequency(files, max(postings.counts.files, 1)),
     )

@@ -78,6 +78,15 @@ class TermCounts(NamedTuple):
     files: int
 
 
+class Corpus(NamedTuple):
+    """Statistics of the rows of which a scope holds a selection: numbers of rows, files and words, shares of roles."""
+
+    rows: int
+    files: int
+    words: int
+    role_shares: Mapping[str, float]
+
+
 class Scope:
     """Searchable rows of open segments, and the statistics over them that ranking needs.
 
@@ -108,6 +117,9 @@ class Scope:
         self.term_counts: dict[str, TermCounts] = {}
         # Postings of recent terms, if many segments make it slow to find them; see `term_postings.find_term`.
         self.recent_terms: dict[str, tuple[Any, ...]] | None = None
+        # If another program selected the rows of this scope from a larger corpus, the statistics of that: a score then
+        # depends on the corpus alone, as it does if all of its rows are here. It needs the counts of all terms, too.
+        self.corpus: Corpus | None = None
         # Notes that are out of date, on the scope without filters; None if the view has none.
         self.outdated: Outdated | None = None
         self._length_norms: dict[float, NDArray[np.float32]] = {}
@@ -182,9 +194,18 @@ class Scope:
         """Return whether a filter changes the rows in scope, or the path of one."""
         return self.whole is not self and not np.array_equal(self.entry_of, self.whole.entry_of)
 
+    @property
+    def document_counts(self) -> TermCounts:
+        """Return the number of rows and of files over which the statistics are taken."""
+        if self.corpus is not None:
+            return TermCounts(self.corpus.rows, self.corpus.files)
+        return TermCounts(self.row_count, self.file_count)
+
     @cached_property
     def role_shares(self) -> Mapping[str, float]:
         """Return the share of each path role in the indexed files of the view, estimated on an even sample of them."""
+        if self.corpus is not None:
+            return self.corpus.role_shares
         files = np.flatnonzero(self.blob_of >= 0)
         sample = files[:: max(1, len(files) // SAMPLED_PATHS)].tolist()
         roles = [path_role(path_text(self.view.path(entry))) for entry in sample]
@@ -204,6 +225,8 @@ class Scope:
 
     def _relative_lengths(self) -> NDArray[np.float32]:
         """Return each row's words divided by the mean of the rows in scope, [rows]."""
+        if self.corpus is not None:
+            return self.word_counts / np.float32(max(self.corpus.words / max(self.corpus.rows, 1), 1e-9))
         own = self.word_counts if self.is_whole_snapshot else self.word_counts[self.mask]
         return self.word_counts / np.float32(max(float(own.mean()), 1e-9) if len(own) else 1.0)
 
@@ -220,7 +243,10 @@ class Scope:
     @cached_property
     def relative_file_lengths(self) -> NDArray[np.float32]:
         """Return each path's words divided by the mean of the files in scope, [entries]."""
-        mean = float(self.file_word_counts[self.has_rows].sum()) / max(self.file_count, 1)
+        if self.corpus is not None:
+            mean = self.corpus.words / max(self.corpus.files, 1)
+        else:
+            mean = float(self.file_word_counts[self.has_rows].sum()) / max(self.file_count, 1)
         return self.file_word_counts / np.float32(max(mean, 1e-9))
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 from gitmem.search.hits import Hit
 from gitmem.search.signature import find_declaration, find_signature, has_text, unqualified_names
 from gitmem.search.snippet import OMITTED, best_matches
-from gitmem.store.snapshot import Snapshot
+from gitmem.store.open_segments import OpenSegments
 
 _LOOSE: Final = frozenset({"module", "namespace", "text", "section"})
 """Chunk types of text between definitions. It is not about the definitions that lie between its parts."""
@@ -33,7 +33,7 @@ class InnerChunk(NamedTuple):
     symbol: str
 
 
-def find_inner_chunks(snapshot: Snapshot, blob: int, hit: Hit) -> list[InnerChunk]:
+def find_inner_chunks(snapshot: OpenSegments, blob: int, hit: Hit) -> list[InnerChunk]:
     """Find the outermost chunks strictly inside a hit, in order; `blob` is the number of its blob in the snapshot.
 
     Further parts of the hit's own text, which have its symbol, are left out. A hit of few lines is shown whole.

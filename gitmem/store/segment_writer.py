@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, SCANNED
-from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, ContainerWriter
+from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, Container, ContainerWriter
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.occurrences import NAMES, name_postings
 from gitmem.store.posting_merge import merge_postings
@@ -199,6 +199,15 @@ class SegmentSource:
 def write_segment(folder: Path, rows: Rows) -> SegmentEntry:
     """Publish rows as a segment; the same rows give the same file. Raises StorageFailed."""
     return write_sources(folder, [RowsSource(rows)], folder)
+
+
+def load_rows(rows: Rows) -> Segment:
+    """Return rows as an open segment that is in memory alone."""
+    parts: list[bytes] = []
+    source = RowsSource(rows)
+    writer = ContainerWriter(MAGIC, lambda part: parts.append(bytes(part)))
+    _write(writer, [source], [source.blobs()], len(rows))
+    return Segment(Container(Path("memory"), MAGIC, b"".join(parts), is_verified=True))
 
 
 def write_sources(

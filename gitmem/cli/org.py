@@ -1,0 +1,321 @@
+"""`gitmem org`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from gitmem.answering.search_query import MODES, Query
+from gitmem.cli.answer_output import Format, format_options, min_score_option
+from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.confirmation import confirm
+from gitmem.cli.context import is_quiet, open_here, open_here_if_any, write_json
+from gitmem.cli.error_output import say
+from gitmem.cli.query import read_query
+from gitmem.cli.style import print_line
+from gitmem.display import count, visible
+from gitmem.errors import ExitCode, UsageError
+from gitmem.org.connection import open_database
+from gitmem.org.migrations import migrate as migrate_schema
+from gitmem.org.published_repositories import ListedHead, drop_repository, list_heads, read_status
+from gitmem.org.repository_grants import grant as grant_role
+from gitmem.org.repository_grants import read_grants, synchronise
+from gitmem.org.repository_grants import revoke as revoke_role
+from gitmem.settings import Settings
+from gitmem.workspace import read_user_settings
+
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_dsn_option = click.option("--dsn", metavar="DSN", default="", help="Database.  [default: the setting gitmem.org]")
+_role_option = click.option("--role", metavar="ROLE", default="", help="Act as this role, with its rights.")
+
+
+def _settings(ctx: click.Context) -> Settings:
+    workspace = open_here_if_any(ctx)
+    return workspace.settings if workspace else read_user_settings(os.environ)
+
+
+def _say(ctx: click.Context, line: str) -> None:
+    if not is_quiet(ctx):
+        print_line(line)
+
+
+@click.group(cls=CommandGroup)
+def command() -> None:
+    """Publish repositories to PostgreSQL, and search them together under the rights of each person.
+
+    Needs `pip install 'gitmem-cli[org]'` and a server with pgvector; docs/organisation.md describes both. A DSN has no
+    password: it comes from PGPASSWORD, a password file or a service file. A search sees the repositories that
+    the role of its connection may read, and nothing else.
+
+    \b
+    Examples:
+      gitmem org init postgresql://admin@db.example.com/code
+      git config --global gitmem.org postgresql://db.example.com/code
+      gitmem org publish --name payments
+      gitmem org grant payments alice
+      gitmem org query "where are refunds booked"
+    """
+
+
+@command.command()
+@click.argument("dsn", metavar="DSN")
+@click.pass_context
+def init(ctx: click.Context, dsn: str) -> ExitCode:
+    """Create the schema, the roles and the policies in a database; does nothing if they exist.
+
+    The user of the DSN must be able to create roles and the extension `vector`. It becomes the owner of the tables and
+    a member of the role gitmem_admin.
+
+    \b
+    Examples:
+      gitmem org init postgresql://admin@db.example.com/code
+    """
+    with open_database(dsn) as database:
+        before, after = migrate_schema(database)
+    _say(ctx, f"schema {after}: " + ("unchanged" if before == after else "created" if not before else "upgraded"))
+    _say(ctx, f"next: git config --global gitmem.org {visible(dsn)}")
+    return ExitCode.OK
+
+
+@command.command()
+@_dsn_option
+@click.pass_context
+def migrate(ctx: click.Context, dsn: str) -> ExitCode:
+    """Upgrade the schema to that of this version. Older versions of gitmem then ask to be upgraded.
+
+    \b
+    Examples:
+      gitmem org migrate
+    """
+    with open_database(dsn or _settings(ctx).org) as database:
+        before, after = migrate_schema(database)
+    _say(ctx, f"schema {after}: " + ("unchanged" if before == after else f"upgraded from {before}"))
+    return ExitCode.OK
+
+
+@command.command()
+@click.option("--rev", "revisions", metavar="REV", multiple=True, help="Publish this revision.  [default: HEAD]")
+@click.option("--as", "alias", metavar="NAME", default="", help="Name of the revision on the server.")
+@click.option("--name", metavar="NAME", default="", help="Name of the repository instead of its folder's.")
+@click.option("--default", "is_default", is_flag=True, help="Search this revision by default.")
+@_dsn_option
+@_json_option
+@click.pass_context
+def publish(
+    ctx: click.Context, revisions: tuple[str, ...], alias: str, name: str, is_default: bool, dsn: str, as_json: bool
+) -> ExitCode:
+    """Publish revisions of this repository: a clone, the checkout of a CI job, or a bare mirror.
+
+    Uploads the blobs that the server lacks, and then replaces the paths of the revision at once. An interrupted run
+    leaves the old ones, and the next run continues. The first revision of a repository is the one that queries search;
+    `--default` chooses another.
+
+    \b
+    Examples:
+      gitmem org publish
+      gitmem org publish --name payments --as main
+      gitmem org publish --rev v1.0 --rev v2.0
+    """
+    from gitmem.org.head_publication import publish_head  # loads numpy and the search
+
+    if alias and len(revisions) > 1:
+        raise UsageError("`--as` names one revision", hint="publish each `--rev` by itself")
+    workspace = open_here(ctx)
+    folder = workspace.location.worktree or workspace.location.git_dir
+    repository = name or folder.name.removesuffix(".git")
+    if not repository or any(char.isspace() or char in ":*#" for char in repository):
+        raise UsageError(f"`{visible(repository)}` cannot be the name of a repository", hint="choose one by `--name`")
+    heads = []
+    with open_database(dsn or workspace.settings.org) as database:
+        for rev in revisions or ("",):
+            head = publish_head(workspace, database, repository, rev, alias, is_default=is_default)
+            heads.append(head)
+            if not as_json:
+                state = "published" if head.is_changed else "unchanged"
+                added = f"{count(head.blobs, 'blob')} and {count(head.chunks, 'chunk')} new, {head.bytes:,} bytes"
+                name = f"{visible(head.repository)} {visible(head.revision)}"
+                _say(ctx, f"{state} {name}: {count(head.files, 'file')}, {added}")
+    if as_json:
+        write_json({"published": [head._asdict() for head in heads]})
+    return ExitCode.OK
+
+
+@command.command()
+@click.argument("words", metavar="TEXT...|-", nargs=-1)
+@click.option("--repo", "names", metavar="NAME", multiple=True, help="Search only this repository.")
+@click.option("--rev", metavar="NAME", default="", help="Search this published revision instead of the default.")
+@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Use both scores or one.")
+@min_score_option
+@format_options
+@click.option("--explain", is_flag=True, help="Explain the score of each result.")
+@_dsn_option
+@_role_option
+@click.pass_context
+def query(
+    ctx: click.Context, /, *, words: tuple[str, ...], names: tuple[str, ...], rev: str, mode: str, limit: int | None,
+    min_score: float | None, dsn: str, role: str, **shown: object,
+) -> ExitCode:  # fmt: skip
+    """Search the published repositories that this role may read, as one.
+
+    The server selects candidates, and gitmem ranks them as in `gitmem query`; the output is the same. Only this role's
+    repositories count in the statistics, so a score says nothing about others.
+
+    \b
+    Examples:
+      gitmem org query "where are refunds booked"
+      gitmem org query --repo payments --rev v1.0 --json "retry with backoff"
+    """
+    from gitmem.cli.federated_output import write_federated  # loads the output of searches
+    from gitmem.org.database_query import answer_from_database
+
+    form = Format.load(ctx, limit, {**shown, "neighbors": False, "blame": False})
+    if form.context:
+        raise UsageError("`-C` needs the files of the repository", hint="use `--full`")
+    settings = _settings(ctx)
+    asked = Query(read_query(list(words)), form.limit, mode, min_score=min_score, details=False)
+    with open_database(dsn or settings.org, role) as database:
+        answer = answer_from_database(database, settings, names or ("*",), asked, rev)
+    return write_federated(answer, form)
+
+
+@command.command()
+@click.argument("repository", metavar="[REPOSITORY", default="")
+@click.argument("role", metavar="ROLE]", default="")
+@click.option("--file", "file", metavar="FILE", default="", help="Make the grants of this file those of the database.")
+@_dsn_option
+@_json_option
+@click.pass_context
+def grant(ctx: click.Context, repository: str, role: str, file: str, dsn: str, as_json: bool) -> ExitCode:
+    """Let a role of the server read a repository, or synchronise all grants with a file.
+
+    The file has a line for each repository: its name and the roles that may read it, separated by spaces. Grants that
+    came from a file and are no longer in it are revoked, those made one by one stay. Roles are those of PostgreSQL: a
+    person or a group.
+
+    \b
+    Examples:
+      gitmem org grant payments alice
+      gitmem org grant --file grants.txt
+    """
+    if bool(file) == bool(repository and role):
+        raise UsageError("name a repository and a role, or `--file`", hint="gitmem org grant payments alice")
+    with open_database(dsn or _settings(ctx).org) as database:
+        if not file:
+            grant_role(database, repository, role)
+            _say(ctx, f"{visible(role)} may read {visible(repository)}")
+            return ExitCode.OK
+        done = synchronise(database, read_grants(Path(ctx.obj["folder"]) / file))
+    if as_json:
+        write_json(done._asdict())
+    else:
+        _say(ctx, f"{done.granted} granted, {done.revoked} revoked")
+    for name in done.unknown if not is_quiet(ctx) else []:
+        say(f"note: the server has no role {visible(name)}")
+    return ExitCode.OK
+
+
+@command.command()
+@click.argument("repository", metavar="REPOSITORY")
+@click.argument("role", metavar="ROLE")
+@_dsn_option
+@click.pass_context
+def revoke(ctx: click.Context, repository: str, role: str, dsn: str) -> ExitCode:
+    """Take the right to read a repository from a role; searches that run already still see it.
+
+    \b
+    Examples:
+      gitmem org revoke payments alice
+    """
+    with open_database(dsn or _settings(ctx).org) as database:
+        revoke_role(database, repository, role)
+    _say(ctx, f"{visible(role)} may no longer read {visible(repository)}")
+    return ExitCode.OK
+
+
+@command.command()
+@_dsn_option
+@_role_option
+@_json_option
+@click.pass_context
+def repos(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
+    """List the published repositories that this role may read, with their revisions.
+
+    \b
+    Examples:
+      gitmem org repos
+      gitmem org repos --role alice
+    """
+    with open_database(dsn or _settings(ctx).org, role) as database:
+        heads = list_heads(database)
+    if as_json:
+        write_json({"heads": [head._asdict() for head in heads]})
+    for head in [] if as_json else heads:
+        print_line(_head_line(head))
+    return ExitCode.OK
+
+
+def _head_line(head: ListedHead) -> str:
+    if head.revision is None:
+        return f"{visible(head.repository)}  not published"
+    mark = " (default)" if head.is_default else ""
+    sizes = f"{count(head.files, 'file')}, {count(head.chunks, 'chunk')}"
+    return f"{visible(head.repository)}  {visible(head.revision)}{mark} {(head.commit or '')[:7]}  {sizes}"
+
+
+@command.command()
+@_dsn_option
+@_role_option
+@_json_option
+@click.pass_context
+def status(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
+    """Show the version of the schema and of the server, and the number and size of all that this role may see.
+
+    \b
+    Examples:
+      gitmem org status
+    """
+    with open_database(dsn or _settings(ctx).org, role) as database:
+        state = read_status(database)
+    if as_json:
+        write_json(state._asdict())
+        return ExitCode.OK
+    print_line(f"schema      {state.schema}, PostgreSQL {state.server}, pgvector {state.extension}")
+    print_line(f"role        {visible(state.role)}")
+    heads = count(state.heads, "revision")
+    print_line(
+        f"visible     {count(state.repositories, 'repository', 'repositories')}, {heads}, {state.chunks:,} chunks"
+    )
+    if state.blobs is not None:
+        print_line(
+            f"stored      {count(state.blobs, 'blob')}, {state.unused:,} unused, {sum(state.bytes.values()):,} bytes"
+        )
+    return ExitCode.OK
+
+
+@command.command()
+@click.argument("repository", metavar="REPOSITORY")
+@click.option("--rev", metavar="NAME", default="", help="Drop only this revision.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+@_dsn_option
+@_json_option
+@click.pass_context
+def drop(ctx: click.Context, repository: str, rev: str, yes: bool, dsn: str, as_json: bool) -> ExitCode:
+    """Remove a repository or one of its revisions from the server, and free the blobs that no other has.
+
+    Waits for publishers that are at work. The clone is not touched, so it can be published again.
+
+    \b
+    Examples:
+      gitmem org drop payments
+      gitmem org drop payments --rev v1.0 --yes
+    """
+    if not yes:
+        target = f"revision {visible(rev)} of {visible(repository)}" if rev else visible(repository)
+        confirm(f"remove {target} from the server?", "gitmem org drop REPOSITORY --yes")
+    with open_database(dsn or _settings(ctx).org) as database:
+        freed = drop_repository(database, repository, rev)
+    if as_json:
+        write_json({"repository": repository, "revision": rev or None, "blobs_freed": freed})
+    else:
+        _say(ctx, f"dropped {visible(repository)}; {count(freed, 'blob')} freed")
+    return ExitCode.OK

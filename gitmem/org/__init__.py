@@ -1,0 +1,1 @@
+"""Search many repositories together on a PostgreSQL server, which has the rows and the rights; gitmem ranks."""

@@ -1,0 +1,194 @@
+"""Select candidates in the engine: the blobs that are nearest by sign bits, and the best ones by words.
+
+All statements run as the user's role, so row-level security has removed foreign rows before anything is counted:
+document frequencies, too, are those of the rows that this role may read.
+"""
+
+# The candidates are blobs, because a file is scored as one document and needs all of its rows. By bits, the nearest
+# `NEAR` blobs by their nearest row contain the nearest `NEAR` rows, exactly. By words, the sum of each term's impact in
+# the best row is an upper bound of the score of any row (`term_keys`), so more blobs are taken.
+
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.errors import UsageError
+from gitmem.org.blob_record import StoredBlob
+from gitmem.org.term_keys import hash_terms, keys_of
+from gitmem.search.candidate_rows import CANDIDATE_LIMIT
+from gitmem.search.lexical import FILE_WEIGHTS
+from gitmem.search.path_roles import ROLES
+from gitmem.search.scope import Corpus, TermCounts
+from gitmem.words import count_identifiers, terms_of
+
+if TYPE_CHECKING:
+    from gitmem.org.connection import Database
+
+NEAR: Final = CANDIDATE_LIMIT + 10
+BY_WORDS: Final = 240
+
+ALL: Final = "*"
+
+
+class VisibleHead(NamedTuple):
+    """Head of a repository that the role may read, with the fingerprint of the rows. `contents` are different files."""
+
+    head: int
+    repository: str
+    revision: str
+    commit: str | None
+    tree: str
+    fingerprint: str
+    dimensions: int
+    files: int
+    contents: int
+    chunks: int
+    words: int
+    roles: Mapping[str, int]
+
+
+class CandidatePath(NamedTuple):
+    """Path of a candidate blob, and the position of its head."""
+
+    head: int
+    path: bytes
+    blob: int
+
+
+class WordMatches(NamedTuple):
+    """Number of rows and files with each term, and the best blobs by words."""
+
+    counts: dict[str, TermCounts]
+    blobs: list[int]
+
+
+_HEADS: Final = """
+SELECT heads.id, repositories.name, revision, commit, tree, fingerprint, dimensions, files, contents, chunks,
+  words, roles
+FROM gitmem.heads JOIN gitmem.repositories ON repositories.id = heads.repository
+  JOIN gitmem.producers ON producers.id = heads.producer
+WHERE (%(all)s OR repositories.name = ANY(%(names)s))
+  AND CASE WHEN %(revision)s = '' THEN is_default ELSE revision = %(revision)s END
+ORDER BY repositories.name
+"""
+
+_NEAR: Final = "SELECT blob FROM gitmem.near_blobs(%(heads)s, %(bits)s::text::bit varying, %(limit)s)"
+
+_WORDS: Final = """
+WITH matches AS MATERIALIZED (
+  SELECT wanted.term, wanted.impact, wanted.rows, found.blob FROM gitmem.term_blobs(%(heads)s, %(keys)s) found
+  JOIN unnest(%(keys)s::int[], %(terms)s::int[], %(impacts)s::float8[], %(rows)s::float8[])
+    wanted (key, term, impact, rows) USING (key)),
+paths AS MATERIALIZED (
+  SELECT wanted.term, found.blob, max(wanted.impact) AS impact
+  FROM gitmem.path_blobs(%(heads)s, %(path_keys)s) found
+  JOIN unnest(%(path_keys)s::int[], %(path_terms)s::int[], %(path_impacts)s::float8[])
+    wanted (key, term, impact) USING (key)
+  GROUP BY wanted.term, found.blob),
+counts AS (SELECT term, round(sum(rows)) AS rows, count(*) AS files FROM matches GROUP BY term
+  UNION ALL SELECT term, sum(chunks), count(*) FROM paths JOIN gitmem.blobs ON blobs.id = paths.blob
+  WHERE term NOT IN (SELECT term FROM matches) GROUP BY term),
+weights AS (SELECT counts.*, ln(1 + greatest(0, %(total)s - rows + 0.5) / (rows + 0.5)) * given.weight AS idf
+  FROM counts JOIN unnest(%(weights)s::float8[]) WITH ORDINALITY given (weight, number) ON given.number = term + 1),
+sums AS (SELECT term, blob, least(sum(impact), 2.2) AS impact
+  FROM (SELECT term, blob, impact FROM matches UNION ALL SELECT term, blob, impact FROM paths) fields
+  GROUP BY term, blob),
+best AS (SELECT blob, sum(idf * impact) AS score FROM sums JOIN weights USING (term) GROUP BY blob
+  ORDER BY score DESC, blob LIMIT %(limit)s)
+SELECT term::bigint, rows::bigint, files::bigint FROM weights UNION ALL SELECT NULL, blob, NULL FROM best
+"""
+
+_BLOBS: Final = """
+SELECT id, oid, language, parsed_language, outcome, record, vectors FROM gitmem.blobs WHERE id = ANY(%s) ORDER BY id
+"""
+_PATHS: Final = """
+SELECT head, path, blob FROM gitmem.entries WHERE head = ANY(%s) AND blob = ANY(%s) ORDER BY head, path
+"""
+
+
+def find_heads(database: "Database", names: Sequence[str], revision: str) -> list[VisibleHead]:
+    """Return the heads that the role may read, of some repositories or of all (`*`).
+
+    Raises UsageError for a name that is unknown or hidden, without a difference between the two.
+    """
+    parameters = {"all": ALL in names, "names": [name for name in names if name != ALL], "revision": revision}
+    heads = [VisibleHead(*row) for row in database.execute(_HEADS, parameters).fetchall()]  # type: ignore[arg-type]
+    known = {head.repository for head in heads}
+    lacking = [name for name in names if name != ALL and name not in known]
+    if lacking:
+        at = f" with the revision `{revision}`" if revision else ""
+        raise UsageError(f"no repository `{lacking[0]}`{at} that this role may read", hint="gitmem org repos")
+    return heads
+
+
+_COUNTED: Final = (attrgetter("chunks"), attrgetter("contents"), attrgetter("words"))
+
+
+def corpus_of(heads: Sequence[VisibleHead]) -> Corpus:
+    """Return the statistics of some heads together."""
+    files = sum(head.files for head in heads)
+    shares = {role: sum(head.roles.get(role, 0) for head in heads) / max(files, 1) for role in ROLES}
+    chunks, contents, words = (sum(map(get, heads)) for get in _COUNTED)
+    return Corpus(chunks, contents, words, shares)
+
+
+def find_near_blobs(database: "Database", heads: Sequence[int], vector: NDArray[np.float32]) -> list[int]:
+    """Return the blobs whose nearest rows are nearest to a vector, by the signs of its components."""
+    bits = "".join("1" if component > 0 else "0" for component in vector.tolist())
+    rows = database.execute(_NEAR, {"bits": bits, "heads": list(heads), "limit": NEAR}).fetchall()
+    return [int(str(row[0])) for row in rows]
+
+
+def match_words(
+    database: "Database", heads: Sequence[VisibleHead], terms: Sequence[str], weights: Mapping[str, float] | None
+) -> WordMatches:
+    """Count the terms of a query, and return the blobs with the highest bounds of the lexical score."""
+    encoded = [term.encode("utf-8", "replace") for term in terms]
+    keys = [(key, number) for number, term in enumerate(encoded) for key in keys_of(term)]
+    # The words of a path count in the field of their own, see `term_keys.path_keys`.
+    paths = [(int(code) << 1 | is_stem, number, FILE_WEIGHTS.stem if is_stem else FILE_WEIGHTS.folder)
+             for number, code in enumerate(hash_terms(encoded).tolist()) for is_stem in (0, 1)]  # fmt: skip
+    rows = database.execute(
+        _WORDS,
+        {
+            "heads": [head.head for head in heads],
+            "keys": [key.key for key, _ in keys],
+            "terms": [number for _, number in keys],
+            "impacts": [key.impact for key, _ in keys],
+            "rows": [key.rows for key, _ in keys],
+            "path_keys": [key for key, _, _ in paths],
+            "path_terms": [number for _, number, _ in paths],
+            "path_impacts": [weight * 2.2 / (weight + 1.2) for _, _, weight in paths],
+            "weights": [weights[term] if weights else 1.0 for term in terms],
+            "total": sum(head.chunks for head in heads),
+            "limit": BY_WORDS,
+        },
+    ).fetchall()
+    counts = dict.fromkeys(terms, TermCounts(0, 0))
+    blobs = []
+    for term, first, second in rows:
+        if term is None:
+            blobs.append(int(str(first)))
+        else:
+            counts[terms[int(str(term))]] = TermCounts(int(str(first)), int(str(second)))
+    return WordMatches(counts, blobs)
+
+
+def read_blobs(database: "Database", blobs: Sequence[int]) -> list[StoredBlob]:
+    """Return the rows of some blobs."""
+    rows = database.execute(_BLOBS, (list(blobs),)).fetchall()
+    return [StoredBlob(*row) for row in rows]  # type: ignore[arg-type]
+
+
+def read_paths(database: "Database", heads: Sequence[int], blobs: Sequence[int]) -> list[CandidatePath]:
+    """Return the paths of some blobs in some heads, sorted by head and path."""
+    rows = database.execute(_PATHS, (list(heads), list(blobs))).fetchall()
+    return [CandidatePath(*row) for row in rows]  # type: ignore[arg-type]
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of the name of a repository, as the index has them."""
+    return {term for identifier in count_identifiers(name).identifiers for term in terms_of(identifier)}

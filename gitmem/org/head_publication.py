@@ -1,0 +1,315 @@
+"""Publish one revision of a repository: the blobs that the server lacks, then its paths in one transaction.
+
+Blobs that no head refers to are visible to nobody. So a publisher may be killed at any time: readers see the old head
+until the new one is complete, and the next publisher uses the blobs that are there already.
+"""
+
+# A shared lock of the session protects blobs that are stored, but not referred to yet, from `release_blobs`, which
+# takes the same lock exclusively. The server frees it with the connection, whatever becomes of the process.
+
+import json
+import zlib
+from collections.abc import Mapping
+from contextlib import ExitStack
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.git.objects import open_reader
+from gitmem.git.path_encoding import path_text
+from gitmem.memory.kinds import CODE
+from gitmem.org.blob_rows import UploadedBlob, iter_blobs
+from gitmem.org.migrations import require_version
+from gitmem.org.term_keys import path_keys
+from gitmem.search.path_roles import ROLES, path_role
+from gitmem.store.path_postings import path_postings
+from gitmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitmem.org.connection import Database
+
+BLOB_LOCK: Final = 0x6769746E
+"""Advisory lock: shared by publishers, exclusive for the removal of blobs."""
+
+_READ_TOGETHER: Final = 64
+_TEXT_LEVEL: Final = 6
+
+_STAGED: Final = """
+CREATE TEMP TABLE IF NOT EXISTS staged_blobs (oid bytea, language text, parsed_language text, outcome int2, chunks int4,
+  words int4, record bytea, vectors bytea, text bytea, bits bytea, terms int4[]) ON COMMIT DELETE ROWS
+"""
+_STORE_BLOBS: Final = """
+WITH stored AS (
+  INSERT INTO gitmem.blobs (oid, language, producer, parsed_language, outcome, chunks, words, record, vectors, text)
+  SELECT oid, language, %(producer)s, parsed_language, outcome, chunks, words, record, vectors, text
+  FROM staged_blobs ORDER BY oid, language ON CONFLICT (oid, language, producer) DO NOTHING
+  RETURNING id, oid, language)
+INSERT INTO gitmem.signatures (blob, bits, terms)
+SELECT stored.id, ARRAY(
+    SELECT ('x' || encode(substr(staged.bits, number * %(width)s + 1, %(width)s), 'hex'))::bit varying
+    FROM generate_series(0, staged.chunks - 1) number ORDER BY number), staged.terms
+FROM stored JOIN staged_blobs staged USING (oid, language)
+"""
+_LACKING: Final = """
+SELECT wanted.oid, wanted.language FROM unnest(%(oids)s::bytea[], %(languages)s::text[]) wanted (oid, language)
+WHERE NOT EXISTS (SELECT FROM gitmem.blobs WHERE blobs.oid = wanted.oid AND blobs.language = wanted.language
+  AND blobs.producer = %(producer)s)
+"""
+
+
+class PublishedHead(NamedTuple):
+    """Result of a publication. `blobs`, `chunks` and `bytes` are those that the server lacked."""
+
+    repository: str
+    revision: str
+    commit: str | None
+    files: int
+    blobs: int
+    chunks: int
+    bytes: int
+    removed: int
+    is_changed: bool
+
+
+class _Entry(NamedTuple):
+    path: bytes
+    oid: bytes
+    language: str
+    words: list[int]
+
+
+class _Tree(NamedTuple):
+    """Files of a tree with rows, and the number of the blob of each in the open index, [entries].
+
+    `chunks`, `words` and `contents` count each blob once, as the statistics of a search do.
+    """
+
+    entries: list[_Entry]
+    blobs: NDArray[np.int64]
+    contents: int
+    chunks: int
+    words: int
+    roles: Mapping[str, float]
+
+
+def publish_head(
+    workspace: Workspace, database: "Database", repository: str, rev: str, alias: str, *, is_default: bool
+) -> PublishedHead:
+    """Publish a revision. Blobs that the index lacks are indexed first, none is embedded twice.
+
+    On the server it is named `alias`, else as the user named it, else like the current branch.
+
+    Raises: UsageError, UnknownRevision, NoIndex, DamagedFile, DatabaseFailed.
+    """
+    require_version(database)
+    searcher = open_searcher(workspace, TreeSelection(rev or "HEAD"), (CODE,))
+    tree = _read_tree(searcher)
+    database.execute("SELECT pg_advisory_lock_shared(%s)", (BLOB_LOCK,))
+    producer = _enter_producer(database, searcher)
+    added = _store_blobs(database, searcher, tree, producer)
+    tip = searcher.tree.revision
+    revision = alias or rev or tip.branch or "HEAD"
+    head = PublishedHead(repository, revision, tip.commit, len(tree.entries), *added, removed=0, is_changed=True)
+    removed, is_changed = _replace_head(database, head, tip.tree, tree, producer, is_default=is_default)
+    database.execute("SELECT pg_advisory_unlock_shared(%s)", (BLOB_LOCK,))
+    database.commit()
+    if removed:
+        release_blobs(database, wait=False)
+    return head._replace(removed=removed, is_changed=is_changed)
+
+
+def _read_tree(searcher: Searcher) -> _Tree:
+    scope = searcher.scopes.code()
+    places = np.flatnonzero(scope.has_rows | _has_rows(searcher, scope.blob_of))
+    if not len(places):
+        raise UsageError("this revision has no files with text to search", hint="gitmem status")
+    view, snapshot = searcher.view, searcher.snapshot
+    paths = [view.path(place) for place in places.tolist()]
+    blobs = scope.blob_of[places]
+    postings = path_postings(paths, np.ones(len(paths), bool))
+    words: list[dict[str, list[bytes]]] = [{"stem": [], "folder": []} for _ in paths]
+    for field, own in postings.items():
+        for term, place in zip(own.term.tolist(), own.row.tolist(), strict=True):
+            words[place][field].append(own.terms[term])
+    entries = []
+    for path, blob, named in zip(paths, blobs.tolist(), words, strict=True):
+        segment, number = snapshot.blob(blob)
+        language = segment.languages[int(segment.asked[number])]
+        entries.append(_Entry(path, segment.oids[number].tobytes(), language, path_keys(**named)))
+    distinct, first = np.unique(blobs, return_index=True)
+    chunks = int(np.diff(snapshot.blob_first)[distinct].sum())
+    counts = scope.file_word_counts[places][first]
+    role_of = [path_role(path_text(path)) for path in paths]
+    roles = {role: role_of.count(role) for role in ROLES}
+    return _Tree(entries, blobs, len(distinct), chunks, int(counts.sum()), roles)
+
+
+def _has_rows(searcher: Searcher, blob_of: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which entries have a blob with rows: further paths of a blob are entries, too."""
+    sizes = np.append(np.diff(searcher.snapshot.blob_first), 0)
+    indexed: NDArray[np.bool_] = (blob_of >= 0) & (sizes[np.maximum(blob_of, -1)] > 0)
+    return indexed
+
+
+def _enter_producer(database: "Database", searcher: Searcher) -> int:
+    """Return the number of the chunker and model of an index."""
+    fingerprint = searcher.snapshot.manifest.fingerprint
+    database.execute(
+        "INSERT INTO gitmem.producers (fingerprint, dimensions) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+        (fingerprint, searcher.snapshot.dimensions),
+    )
+    row = database.execute("SELECT id FROM gitmem.producers WHERE fingerprint = %s", (fingerprint,)).fetchone()
+    database.commit()
+    assert row is not None, "the producer was entered"
+    return int(str(row[0]))
+
+
+def _store_blobs(database: "Database", searcher: Searcher, tree: _Tree, producer: int) -> tuple[int, int, int]:
+    """Store the blobs that the server lacks, one COPY and one transaction for each segment; return the sums."""
+    keys = {(entry.oid, entry.language): blob for entry, blob in zip(tree.entries, tree.blobs.tolist(), strict=True)}
+    parameters = {
+        "oids": [oid for oid, _ in keys],
+        "languages": [language for _, language in keys],
+        "producer": producer,
+    }
+    lacking: Any = database.execute(_LACKING, parameters).fetchall()
+    database.commit()
+    wanted = np.array(sorted(keys[oid, language] for oid, language in lacking), np.int64)
+    bases = searcher.snapshot.blob_bases
+    owner = np.searchsorted(bases, wanted, side="right") - 1
+    chunks = size = 0
+    with ExitStack() as stack:
+        reader = stack.enter_context(open_reader(searcher.tree.location, bulk=True, files=searcher.files))
+        for place in np.unique(owner).tolist():
+            blobs = iter_blobs(searcher.snapshot.segments[place], wanted[owner == place] - bases[place])
+            database.execute(_STAGED)
+            with database.cursor().copy("COPY staged_blobs FROM STDIN (FORMAT BINARY)") as copy:
+                copy.set_types("bytea text text int2 int4 int4 bytea bytea bytea bytea int4[]".split())
+                while group := list(islice(blobs, _READ_TOGETHER)):
+                    texts = dict(reader.read_many([blob.oid.hex() for blob in group]))
+                    for blob in group:
+                        row = _copied_row(blob, texts[blob.oid.hex()] or b"")
+                        chunks, size = chunks + blob.chunks, size + sum(map(len, row[6:10]))
+                        copy.write_row(row)
+            width = -(-searcher.snapshot.dimensions // 8)
+            database.execute(_STORE_BLOBS, {"producer": producer, "width": width})
+            database.commit()
+    return len(wanted), chunks, size
+
+
+def _copied_row(blob: UploadedBlob, text: bytes) -> tuple[Any, ...]:
+    """Return the columns of `staged_blobs`."""
+    packed = zlib.compress(text, _TEXT_LEVEL)
+    return (*blob[:8], packed, blob.bits, blob.terms)
+
+
+def _replace_head(
+    database: "Database", published: PublishedHead, tree_id: str, tree: _Tree, producer: int, *, is_default: bool
+) -> tuple[int, bool]:
+    """Make the tree visible at once; return the number of removed paths, and whether anything changed."""
+    database.execute(
+        "INSERT INTO gitmem.repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (published.repository,)
+    )
+    # The lock of the row puts two publishers of one repository in order: the later one wins, as with `git push -f`.
+    row = database.execute(
+        "SELECT id FROM gitmem.repositories WHERE name = %s FOR UPDATE", (published.repository,)
+    ).fetchone()
+    assert row is not None, "the repository was entered"
+    head, is_new_tree = _enter_head(
+        database, int(str(row[0])), published, tree_id, tree, producer, is_default=is_default
+    )
+    if not is_new_tree:
+        database.commit()
+        return 0, False
+    database.execute(
+        "CREATE TEMP TABLE IF NOT EXISTS staged_entries (path bytea, oid bytea, language text, words int4[])"
+        " ON COMMIT DELETE ROWS"
+    )
+    with database.cursor().copy("COPY staged_entries FROM STDIN (FORMAT BINARY)") as copy:
+        copy.set_types("bytea bytea text int4[]".split())
+        for entry in tree.entries:
+            copy.write_row(entry)
+    database.execute("ANALYZE staged_entries")
+    parameters = {"head": head, "producer": producer}
+    removed = database.execute(_REMOVE_ENTRIES, parameters).rowcount
+    database.execute(_ADD_ENTRIES, parameters)
+    database.commit()
+    return removed, True
+
+
+_REMOVE_ENTRIES: Final = """
+DELETE FROM gitmem.entries WHERE head = %(head)s AND NOT EXISTS (
+  SELECT FROM staged_entries staged JOIN gitmem.blobs
+    ON blobs.oid = staged.oid AND blobs.language = staged.language AND blobs.producer = %(producer)s
+  WHERE staged.path = entries.path AND blobs.id = entries.blob)
+"""
+_ADD_ENTRIES: Final = """
+INSERT INTO gitmem.entries (head, path, blob, words)
+SELECT %(head)s, staged.path, blobs.id, staged.words FROM staged_entries staged JOIN gitmem.blobs
+  ON blobs.oid = staged.oid AND blobs.language = staged.language AND blobs.producer = %(producer)s
+ON CONFLICT DO NOTHING
+"""
+
+
+def _enter_head(
+    database: "Database", repository: int, published: PublishedHead, tree_id: str, tree: _Tree, producer: int,
+    *, is_default: bool,
+) -> tuple[int, bool]:  # fmt: skip
+    """Write the row of the head; return its number, and whether its entries must be written."""
+    known = database.execute(
+        "SELECT tree, producer FROM gitmem.heads WHERE repository = %s AND revision = %s",
+        (repository, published.revision),
+    ).fetchone()
+    if is_default:
+        database.execute("UPDATE gitmem.heads SET is_default = false WHERE repository = %s AND revision <> %s",
+                         (repository, published.revision))  # fmt: skip
+    row = database.execute(
+        _ENTER_HEAD,
+        {
+            "repository": repository, "revision": published.revision, "default": is_default,
+            "commit": published.commit, "tree": tree_id, "producer": producer, "files": len(tree.entries),
+            "contents": tree.contents, "chunks": tree.chunks, "words": tree.words,
+            "roles": json.dumps(dict(tree.roles)),
+        },
+    ).fetchone()  # fmt: skip
+    assert row is not None, "the head was entered"
+    return int(str(row[0])), known != (tree_id, producer)
+
+
+_ENTER_HEAD: Final = """
+INSERT INTO gitmem.heads (repository, revision, is_default, commit, tree, producer, files, contents, chunks,
+  words, roles, published)
+VALUES (%(repository)s, %(revision)s,
+  %(default)s OR NOT EXISTS (SELECT FROM gitmem.heads WHERE repository = %(repository)s AND is_default),
+  %(commit)s, %(tree)s, %(producer)s, %(files)s, %(contents)s, %(chunks)s, %(words)s, %(roles)s, now())
+ON CONFLICT (repository, revision) DO UPDATE SET is_default = heads.is_default OR %(default)s,
+  commit = excluded.commit, tree = excluded.tree, producer = excluded.producer, files = excluded.files,
+  contents = excluded.contents, chunks = excluded.chunks, words = excluded.words,
+  roles = excluded.roles, published = excluded.published
+RETURNING id
+"""
+
+
+def release_blobs(database: "Database", *, wait: bool) -> int | None:
+    """Delete the blobs that no head refers to; return their number, None if publishers are at work and `wait` is off.
+
+    A later call deletes the others.
+    """
+    if wait:
+        database.execute("SELECT pg_advisory_lock(%s)", (BLOB_LOCK,))
+    else:
+        row = database.execute("SELECT pg_try_advisory_lock(%s)", (BLOB_LOCK,)).fetchone()
+        if row is None or not row[0]:
+            database.commit()
+            return None
+    freed = database.execute(
+        "DELETE FROM gitmem.blobs WHERE NOT EXISTS (SELECT FROM gitmem.entries WHERE entries.blob = blobs.id)"
+    ).rowcount
+    database.execute("SELECT pg_advisory_unlock(%s)", (BLOB_LOCK,))
+    database.commit()
+    return freed

@@ -1,0 +1,106 @@
+"""List and drop published repositories, as far as the role of the connection may see them."""
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitmem.errors import UsageError
+from gitmem.org.head_publication import release_blobs
+from gitmem.org.migrations import MIGRATIONS, require_version
+
+if TYPE_CHECKING:
+    from gitmem.org.connection import Database
+
+
+class ListedHead(NamedTuple):
+    """Head of a repository. A repository that is granted but not published has no revision."""
+
+    repository: str
+    revision: str | None
+    is_default: bool
+    commit: str | None
+    files: int
+    chunks: int
+    published: str | None
+    readers: list[str]
+
+
+class DatabaseStatus(NamedTuple):
+    """State of the database for the role of the connection; sizes only for roles that publish."""
+
+    schema: int
+    server: str
+    extension: str
+    role: str
+    repositories: int
+    heads: int
+    chunks: int
+    blobs: int | None
+    unused: int | None
+    bytes: dict[str, int]
+
+
+_LIST: Final = """
+SELECT repositories.name, revision, coalesce(is_default, false), commit, coalesce(files, 0), coalesce(chunks, 0),
+  to_char(published AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+  ARRAY(SELECT grants.role::text FROM gitmem.grants WHERE grants.repository = repositories.id ORDER BY 1)
+FROM gitmem.repositories LEFT JOIN gitmem.heads ON heads.repository = repositories.id
+ORDER BY repositories.name, is_default DESC, revision
+"""
+_TABLES: Final = ("blobs", "signatures", "entries", "heads", "repositories", "grants", "producers")
+
+
+def list_heads(database: "Database") -> list[ListedHead]:
+    """Return the heads that the role may see, sorted by repository; `readers` are those that it may see itself."""
+    require_version(database)
+    return [ListedHead(*row) for row in database.execute(_LIST).fetchall()]  # type: ignore[arg-type]
+
+
+def read_status(database: "Database") -> DatabaseStatus:
+    """Return the state of the database. Raises GitmemError if the schema is not that of this version."""
+    require_version(database)
+    about: Any = database.execute(
+        "SELECT current_setting('server_version'), (SELECT extversion FROM pg_extension WHERE extname = 'vector'),"
+        " current_user, pg_has_role('gitmem_publisher', 'USAGE'), (SELECT count(*) FROM gitmem.repositories),"
+        " (SELECT count(*) FROM gitmem.heads), (SELECT coalesce(sum(chunks), 0)::bigint FROM gitmem.heads)"
+    ).fetchone()
+    server, extension, role, publishes, repositories, heads, chunks = about
+    blobs = unused = None
+    sizes: dict[str, int] = {}
+    if publishes:
+        counted: Any = database.execute(
+            "SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT FROM gitmem.entries WHERE blob = blobs.id))"
+            " FROM gitmem.blobs"
+        ).fetchone()
+        blobs, unused = counted
+        measured: Any = database.execute(
+            "SELECT name, pg_total_relation_size(('gitmem.' || name)::regclass) FROM unnest(%s::text[]) name",
+            (list(_TABLES),),
+        ).fetchall()
+        sizes = dict(measured)
+    return DatabaseStatus(len(MIGRATIONS), server, extension, role, repositories, heads, chunks, blobs, unused, sizes)
+
+
+def drop_repository(database: "Database", repository: str, revision: str = "") -> int:
+    """Remove a repository or one of its revisions, and free the blobs that no other has; return their number."""
+    require_version(database)
+    row = database.execute("SELECT id FROM gitmem.repositories WHERE name = %s FOR UPDATE", (repository,)).fetchone()
+    if row is None:
+        raise UsageError(f"no repository `{repository}` is published", hint="gitmem org repos")
+    if not revision:
+        database.execute("DELETE FROM gitmem.repositories WHERE id = %s", row)
+    elif not database.execute(
+        "DELETE FROM gitmem.heads WHERE repository = %s AND revision = %s", (row[0], revision)
+    ).rowcount:
+        raise UsageError(f"`{repository}` has no revision `{revision}`", hint="gitmem org repos")
+    else:
+        # The newest of the others becomes the revision that queries search.
+        database.execute(_CHOOSE_DEFAULT, {"repository": row[0]})
+    database.commit()
+    freed = release_blobs(database, wait=True)
+    return freed or 0
+
+
+_CHOOSE_DEFAULT: Final = """
+UPDATE gitmem.heads SET is_default = true WHERE id = (
+  SELECT id FROM gitmem.heads WHERE repository = %(repository)s ORDER BY published DESC LIMIT 1)
+AND NOT EXISTS (SELECT FROM gitmem.heads WHERE repository = %(repository)s AND is_default)
+"""
