@@ -50,8 +50,9 @@ _ROLE_WORDS: Final = {
     ),
     "auxiliary": _words(
         "generated legacy",
-        "vendor vendored polyfill polyfills shim shims generated migration migrations locale locales legacy deprecated",
-        "thirdparty external extern deps compat gen i18n nodemodules dist build bundled",
+        "vendor vendored polyfill polyfills shim shims generated migration migrations locale locales legacy deprecated "
+        "amalgamated amalgamation",
+        "thirdparty external extern deps compat gen i18n nodemodules dist build bundled singleinclude singleheader",
         "",
     ),
     "document": _words("doc docs", "doc docs documentation changelog changelogs", "man website wiki", ""),

@@ -14,6 +14,7 @@ from gitmem.search.lexical import K1, ROW_WEIGHTS
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.signature import unqualified_names
 from gitmem.search.snippet import lines_of_span, match_terms
+from gitmem.search.unit_copies import add_unless_copy
 from gitmem.types import ResultUnit
 from gitmem.words import find_identifiers, terms_of
 
@@ -31,7 +32,7 @@ class _Rated(NamedTuple):
 def choose_units(
     hits: Sequence[Hit], texts: Mapping[tuple[str, str], bytes], terms: Sequence[str], limit: int
 ) -> list[Hit]:
-    """Return at most `limit` hits, in which each row with units is represented by its best one.
+    """Return at most `limit` hits, in which each row with units is represented by its best one, and copies by the best.
 
     `texts` has the text of the source of each hit, which is empty if it cannot be read.
     """
@@ -40,7 +41,7 @@ def choose_units(
     for hit in hits:
         rated = _rate(hit, texts[hit.source], terms) if hit.units else []
         results = [_replace(hit, one.unit) for one in rated]
-        chosen.append(results[0] if results else hit)
+        add_unless_copy(chosen, results[0] if results else hit, texts)
         others += [
             result._replace(score=result.score * REPEAT_DECAY)
             for result, one in zip(results[1:], rated[1:], strict=True)
@@ -51,7 +52,7 @@ def choose_units(
         if len(chosen) >= limit:
             break
         if not any(_represents(hit, other) for hit in chosen):
-            chosen.append(other._replace(score=min(other.score, chosen[-1].score)))
+            add_unless_copy(chosen, other._replace(score=min(other.score, chosen[-1].score)), texts)
     return chosen
 
 

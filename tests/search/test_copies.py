@@ -96,3 +96,40 @@ def test_each_copy_is_near_its_first_and_firsts_are_not_near_each_other(data: st
             assert near(own, leader[own])
         else:
             assert not any(near(own, other) for other in range(own) if leader[other] == other)
+
+
+def small_functions(names: list[str]) -> str:
+    """Return C functions of a few lines each, which share rows of the index."""
+    return "".join(
+        f"/* Do {name.replace('_', ' ')} for the caller of this library. */\n"
+        f"int {name}(struct handle *target, int flags)\n{{\n    return apply_to(target, flags, {number});\n}}\n\n"
+        for number, name in enumerate(names)
+    )
+
+
+@pytest.fixture
+def amalgamated(tmp_path: Path) -> Repo:
+    """A library of two files, and the header that was made of both: rows begin elsewhere in it."""
+    names = [
+        f"{verb}_{noun}" for verb in ("open", "close", "flush", "rotate", "seal") for noun in ("file", "socket", "log")
+    ]
+    parts = {"src/one.c": small_functions(names[:7]), "src/two.c": small_functions(names[7:])}
+    first = "".join(f"#define LIMIT_{number} {number}\n" for number in range(9))
+    header = first + "".join(parts.values()).replace("    return", "  return")
+    repo = Repo.init(tmp_path / "amalgamated")
+    repo.commit({**parts, "single_include/all.h": header})
+    index(repo)
+    return repo
+
+
+@pytest.mark.parametrize(("name", "path"), [("open_socket", "src/one.c"), ("rotate_log", "src/two.c")])
+def test_a_function_and_its_copy_in_an_amalgamated_header_are_one_result(
+    amalgamated: Repo, cli: Cli, name: str, path: str
+) -> None:
+    results = json.loads(cli("query", "--json", name.replace("_", " "), cwd=amalgamated.path).out)["results"]
+    (result,) = [result for result in results if result["symbol"] == name]
+    assert result["path"] == path
+    lines = (amalgamated.path / "single_include/all.h").read_text().splitlines()
+    (copy,) = result["copies"]
+    first, last = map(int, copy.removeprefix("single_include/all.h:").split("-"))
+    assert f"int {name}(struct handle *target, int flags)" in lines[first - 1 : last]

@@ -9,9 +9,15 @@ _TESTS = (
     "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py"
 )
 _EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py"
-_AUXILIARY = "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go"
+_AUXILIARY = (
+    "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
+    "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c"
+)
 _DOCUMENTS = "README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js"
-_PLAIN = "v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile external.py"
+_PLAIN = (
+    "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
+    "external.py"
+)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Which unit represents a row that several share."""
 
+from gitmem.locations import format_location
 from gitmem.search.hits import Hit
 from gitmem.search.unit_choice import choose_units
 from gitmem.types import ResultUnit
@@ -69,7 +70,8 @@ def test_units_without_a_term_do_not_fill_the_list() -> None:
 
 
 def test_scores_never_rise_and_other_rows_come_before_further_units() -> None:
-    data = {("a.py", "python"): CODE, ("b.py", "python"): CODE}
+    other = CODE.replace(b"handle_of", b"lookup_in").replace(b"write_all", b"write_too").replace(b"release", b"relieve")
+    data = {("a.py", "python"): CODE, ("b.py", "python"): other}
     hits = choose_units([hit(FUNCTIONS), hit(FUNCTIONS, "b.py", 0.001)], data, ["path"], 10)
     assert [each.path for each in hits[:2]] == ["a.py", "b.py"]
     scores = [each.score for each in hits]
@@ -84,3 +86,22 @@ def test_a_class_represents_its_fields_unless_the_query_is_the_name_of_one() -> 
 
 def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
     assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
+
+
+def copies_of(first: bytes, second: bytes, chunk_type: str = "function") -> list[list[str]]:
+    """Return path and copies of each result, if two files define `flush` by these texts."""
+    hits = [
+        hit((unit(data, 1, data.count(b"\n"), chunk_type, "flush"),), path)
+        for path, data in (("a.py", first), ("b.py", second))
+    ]
+    texts = {("a.py", "python"): first, ("b.py", "python"): second}
+    return [[each.path, *map(format_location, each.copies)] for each in choose_units(hits, texts, ["flush"], 9)]
+
+
+def test_definitions_of_one_name_with_nearly_the_same_lines_are_one_result() -> None:
+    text = b"def flush():\n" + b"".join(b"    step_%d()\n" % number for number in range(20))
+    indented = text.replace(b"    ", b"\t").replace(b"step_7()", b"step_7(1)")
+    assert copies_of(text, indented) == [["a.py", "b.py:1-21"]]
+    assert copies_of(text, indented, "module") == [["a.py"], ["b.py"]]
+    other = b"def flush():\n" + b"".join(b"    step_%d()\n" % number for number in range(3, 23))
+    assert copies_of(text, other) == [["a.py"], ["b.py"]]
