@@ -154,9 +154,9 @@ class Version:
 
     @property
     def container(self) -> str:
-        """Symbol of the element around this one, "" without any."""
+        """Symbol of the element around this one, "" without any. It is always shorter than the own one."""
         symbol, name = self.element.symbol, self.element.name
-        return symbol[: -len(name)].rstrip(".> ") if symbol.endswith(name) else symbol
+        return symbol[: -len(name)].rstrip(".> ") if name and symbol.endswith(name) else ""
 
     @property
     def key(self) -> tuple[str, str, tuple[bytes, ...]]:
