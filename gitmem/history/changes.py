@@ -18,6 +18,10 @@ KINDS: Final = (INTRODUCED, REMOVED, FILE_MOVE, MOVE, RENAME, SIGNATURE, BODY, D
 """Kinds of changes, in the order in which those of one commit are listed."""
 
 
+_VALUES: Final = ("section", "module", "field", "constant")
+"""Chunk types that have a value: tables of configuration files, constants. Others without a body are declarations."""
+
+
 def compare(older: Version, newer: Version, *, file_moved: bool = False, members: bool = True) -> tuple[str, ...]:
     """Return the kinds of changes between two versions of an element; none if their text and place are the same.
 
@@ -39,10 +43,11 @@ def compare(older: Version, newer: Version, *, file_moved: bool = False, members
     if not newer.element.symbol:
         return (*kinds, BODY)
     changed = len(kinds)
-    if older.bare_signature != newer.bare_signature:
-        kinds.append(SIGNATURE)
-    if older.body != newer.body or members:
-        kinds.append(BODY)
+    differs = {SIGNATURE: older.bare_signature != newer.bare_signature, BODY: older.body != newer.body or members}
+    if newer.element.chunk_type in _VALUES and newer.element.body == newer.element.end:
+        # Where the grammar marks no body, all of a value counts as its signature, which it does not have.
+        differs = {BODY: any(differs.values())}
+    kinds += [kind for kind, is_different in differs.items() if is_different]
     if older.comments != newer.comments:
         kinds.append(DOCUMENTATION)
     if len(kinds) == changed and RENAME not in kinds:

@@ -66,6 +66,20 @@ def test_each_definition_is_added_removed_or_changed(repo: Repo) -> None:
     assert (add.kinds, add.size, notes.size) == (("body",), 2, 1)
 
 
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("pyproject.toml", '[tool.poetry]\nname = "a"\nversion = "1"\n', '[tool.poetry]\nname = "a"\nversion = "2"\n'),
+        ("jobs.yml", "jobs:\n  build:\n    runs-on: old\n", "jobs:\n  build:\n    runs-on: new\n"),
+        ("limits.py", "LIMITS = [\n    1,\n    2,\n]\n", "LIMITS = [\n    1,\n    3,\n]\n"),
+    ],
+)
+def test_a_value_has_a_body_and_no_signature(repo: Repo, path: str, before: str, after: str) -> None:
+    changes(repo, {path: before})
+    changes(repo, {path: after})
+    assert {change.kinds for change in compare(repo)} == {("body",)}
+
+
 def test_moved_code_is_moved(repo: Repo) -> None:
     assert changes(repo, {"a.py": LOAD, "b.py": ADD}) == [(MOVED, "b.py", "add", "a.py")]
     assert changes(repo, {"b.py": ADD.replace("add", "total_of")}) == [(MOVED, "b.py", "total_of", "add")]
