@@ -1,8 +1,8 @@
 """Reduce a chunk that others lie in to its skeleton: its own lines, and the declarations of the chunks inside.
 
 A class of 2,800 lines is found as one result. Printed whole it would repeat the results of its members, so it shows
-each of them by one declaration, as a header file does. Of hundreds of members it shows those that the query asks for, and
-the first ones.
+each of them by one declaration, as a header file does. Of hundreds of members it shows those that the query asks for,
+and the first ones.
 """
 
 from collections.abc import Iterable, Sequence
