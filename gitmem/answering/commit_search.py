@@ -107,7 +107,7 @@ class CommitSource:
         return commits
 
     def find_if_readable(self) -> CommitSearch | None:
-        """Return the open commits as `find` does; what prevents it becomes a note. Raises: DamagedFile."""
+        """Return the open commits as `find` does; an error becomes a note. Raises: DamagedFile."""
         self._problem = ""
         try:
             return self.find()

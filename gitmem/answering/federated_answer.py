@@ -69,15 +69,19 @@ def answer_members(
     limit: int,
     open_blobs: OpenBlobs,
     skipped: Sequence[SkippedRepository],
+    find: Callable[[Query, int], FederatedResult] | None = None,
 ) -> FederatedAnswer:
-    """Search and read the text of the hits. `limit` is the result of `check_query`. Raises: UsageError, DamagedFile."""
+    """Search and read the text of the hits. `limit` is the result of `check_query`. `find` searches instead.
+
+    Raises: UsageError, DamagedFile.
+    """
     notes = []
     searches_code = CODE in kinds_of(query.filters, searcher.members[0].searcher.selection)
     if searches_code and query.filters.records.only_changes.any and len(searcher.members) > 1:
         notes.append("code is filtered by its last change in one repository at a time, and left out here")
     with measured("search.repositories", searcher.members[0].searcher.workspace.paths) as operation:
         operation.texts["query"] = query.text
-        found = searcher.find(query, limit)
+        found = (find or searcher.find)(query, limit)
         answers, order = _read_answers(searcher.members, query, found, limit, open_blobs)
         operation.amounts |= {"results": len(order), "repositories": len(searcher.members)}
     members = [member.searcher for member in searcher.members]

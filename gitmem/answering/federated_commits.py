@@ -50,7 +50,7 @@ class FederatedCommits:
             elsewhere = np.concatenate(parts)
         blobs = _number(found, [commits.blob_of for _, commits in named])
         scope = Scope(segments, view, Filters(), blobs, elsewhere=elsewhere)
-        scope.recent_terms = {}
+        scope.recent_terms, scope.recent_definitions = {}, {}
         return scope
 
 

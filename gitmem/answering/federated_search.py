@@ -72,9 +72,10 @@ class FederatedSearcher:
         self._groups = [_Group(members, numbers) for numbers in by_model.values()]
 
     def find(self, query: Query, limit: int) -> FederatedResult:
-        """Return at most `limit` hits. Raises: UsageError for a malformed filter, DamagedFile."""
-        for member in self.members:
-            member.searcher.require_intact()
+        """Return at most `limit` hits. Raises: UsageError for a malformed filter, DamagedFile.
+
+        Whoever keeps the repositories open checks their files before each call, as `resident.open_tree` does.
+        """
         if len(self.members) == 1:
             return _of_one(find_hits(self.members[0].searcher, query, limit))
         results = [group.find(query, limit) for group in self._groups]
@@ -189,7 +190,7 @@ class _Group:
         if kinds not in self._whole:
             passing, elsewhere = self._passing(ALL_CONTENT, kinds), self._elsewhere()
             scope = self._whole[kinds] = Scope(self._segments, self._view, Filters(), passing, elsewhere=elsewhere)
-            scope.recent_terms = {}
+            scope.recent_terms, scope.recent_definitions = {}, {}
             scope.outdated = self._outdated() if kinds == tuple(FOLDERS) else None
         return self._whole[kinds]
 

@@ -53,7 +53,8 @@ def answer_open_repositories(
         def open_blobs(number: int) -> AbstractContextManager[ObjectReader]:
             return nullcontext(trees[number].reader)  # it stays open for the next call
 
-        answer = answer_members(repositories.combine(members), query, limit, open_blobs, skipped)
+        combination = repositories.combine(members, settings.search_cache_seconds)
+        answer = answer_members(combination.searcher, query, limit, open_blobs, skipped, combination.find)
         for number, of_member in answer.answers.items():
             # The file that was read differs from the one that was searched: the next call looks again.
             if of_member.view.stale:

@@ -21,13 +21,14 @@ States of the tree in a slot:
              missing from the index. Nothing happens then; the next call notices it.
     closed   Not usable for new calls. A call that already uses the tree finishes with it and closes its own reader.
 
-Locks, in the order in which they are taken. The last three are leaves: a thread that holds one takes no other.
+Locks, in the order in which they are taken. The last four are leaves: a thread that holds one takes no other.
 
     ToolHandlers._lock        table of open repositories
     _TreeSlot.lock            tree of one slot: held while it is checked, opened or closed, so that only one call opens
                               it; not held while calls use the tree
     OpenRepository._lock      table of slots, and which FirstIndex runs
     WorkingTreeWatcher._lock  observer of the working tree
+    StateWatcher._lock        signatures of all repositories
     SharedTree._lock         idle readers of one tree
 
 `OpenRepository.workspace` and `_configuration` have no lock: each is replaced as a whole, and a call that reads the
@@ -51,6 +52,7 @@ from gitmem.resident.call import Call
 from gitmem.resident.first_index import FirstIndex
 from gitmem.resident.open_tree import OpenTree, SharedTree
 from gitmem.resident.watching.state_signature import StateSignature, read_signature
+from gitmem.resident.watching.state_watcher import StateWatcher
 from gitmem.resident.watching.working_tree import WorkingTreeWatcher
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import Workspace, open_workspace
@@ -86,7 +88,8 @@ class _TreeSlot:
 class OpenRepository:
     """Open trees of one repository: its working tree and revisions."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder, states: StateWatcher) -> None:
+        self._states = states
         self.workspace = open_workspace(folder, environment)
         self.folder = folder
         self._environment = environment
@@ -103,6 +106,7 @@ class OpenRepository:
     def close(self, seconds: float) -> None:
         """Stop the background work and close all trees; wait at most `seconds` for each of them."""
         self._watcher.close()
+        self._states.forget(self)
         if self._first_index is not None:
             self._first_index.cancel()
             self._first_index.finished.wait(seconds)
@@ -120,7 +124,7 @@ class OpenRepository:
         """Return the present state and settings; read them again only if a file that decides them has changed."""
         if not self._configuration:
             self._configuration = self._find_configuration(self.workspace)
-        signature = read_signature(self.workspace, self._configuration)
+        signature = self._states.read(self, self.workspace, self._configuration)
         if signature == self._read_from:
             return self.workspace
         workspace = self.reopen()
@@ -324,7 +328,7 @@ class OpenRepository:
         searcher = tree.searcher
         if tree.is_stale or searcher.missing_files:
             return False
-        if read_signature(self.workspace, self._configuration, call.seen_files) != slot.signature:
+        if self._states.read(self, self.workspace, self._configuration, call.seen_files) != slot.signature:
             return False
         if selection.is_working_tree:
             if self._watcher.is_unchanged():

@@ -29,7 +29,7 @@ class OpenTree(NamedTuple):
     reader: ObjectReader
     notes: list[str]
     mark_stale: Callable[[], None]
-    searches: SearchCache
+    searches: SearchCache[SearchResult]
 
     def answer(self, query: Query | SimilarQuery, limit: int) -> Answer:
         """Answer a query; an identical one of a moment ago is not searched again. `limit` is that of `check_query`.
@@ -53,7 +53,7 @@ class SharedTree:
         self.is_stale = False
         self._workspace = workspace
         self._notes = notes
-        self._searches = SearchCache(workspace.settings.search_cache_seconds)
+        self._searches: SearchCache[SearchResult] = SearchCache(workspace.settings.search_cache_seconds)
         self._lock = threading.Lock()
         """Guards the two attributes below."""
         self._idle_readers: list[ObjectReader] = []

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 # Numpy, the index and the model take 150 ms and 60 MB. They are loaded when the first repository is opened.
 if TYPE_CHECKING:
-    from gitmem.answering.federated_search import FederatedSearcher, Member
+    from gitmem.answering.federated_search import Member
     from gitmem.embedding.encoder import Encoder
     from gitmem.resident.call import Call
+    from gitmem.resident.combination import Combination
     from gitmem.resident.open_repository import OpenRepository
     from gitmem.resident.user_settings import UserSettings
+    from gitmem.resident.watching.state_watcher import StateWatcher
 
 MAX_OTHER_REPOSITORIES: Final = 128
 """Repositories held open in addition to the process's own: a search over all of a user's repositories opens each."""
@@ -33,7 +35,7 @@ class OpenRepositories:
         """Open repositories, the least recently used first."""
         self._lock = threading.Lock()
         """Guards the table and the combination."""
-        self._combination: FederatedSearcher | None = None
+        self._combination: Combination | None = None
 
     @cached_property
     def user_settings(self) -> "UserSettings":
@@ -61,7 +63,7 @@ class OpenRepositories:
             repository = self._repositories.pop(folder, None)
             is_new = repository is None
             if repository is None:
-                repository = OpenRepository(folder, self.environment, self._encoder)
+                repository = OpenRepository(folder, self.environment, self._encoder, self._states)
             self._repositories[folder] = repository
             if len(self._repositories) > MAX_OTHER_REPOSITORIES:
                 others = [other for other in self._repositories if other != self.own]
@@ -81,7 +83,7 @@ class OpenRepositories:
         from gitmem.resident.open_repository import OpenRepository
         from gitmem.workspace import find_index
 
-        new = OpenRepository(repository.folder, self.environment, self._encoder)
+        new = OpenRepository(repository.folder, self.environment, self._encoder, self._states)
         try:
             if find_index(new.workspace) is not None:
                 new.with_tree(WORKING_TREE, (), call, lambda _: None)
@@ -94,15 +96,15 @@ class OpenRepositories:
         repository.close(0)
         return new
 
-    def combine(self, members: "Sequence[Member]") -> "FederatedSearcher":
+    def combine(self, members: "Sequence[Member]", cache_seconds: int) -> "Combination":
         """Return a search over some open trees: the last one again if they are the same."""
-        from gitmem.answering.federated_search import FederatedSearcher
+        from gitmem.resident.combination import Combination
 
         with self._lock:
             last = self._combination
-        if last is not None and list(last.members) == list(members):
+        if last is not None and last.is_of(members, cache_seconds):
             return last
-        combination = FederatedSearcher(members)
+        combination = Combination(members, cache_seconds)
         with self._lock:
             self._combination = combination
         return combination
@@ -116,6 +118,14 @@ class OpenRepositories:
         with self._lock:
             for repository in self._repositories.values():
                 repository.close(seconds)
+        self._states.close()
+
+    @cached_property
+    def _states(self) -> "StateWatcher":
+        """Signatures of the states of all repositories, with one queue of events for all."""
+        from gitmem.resident.watching.state_watcher import StateWatcher
+
+        return StateWatcher()
 
     @cached_property
     def _encoder(self) -> "Encoder":

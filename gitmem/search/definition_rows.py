@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 from gitmem.search.lexical import LexicalQuery
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import defines_own_name, fold, qualified_names
+from gitmem.search.scope import Scope
 
 MAX_ROWS: Final = 2_000
 """Rows whose symbols are read for one query."""
 
 MAX_DEFINITIONS: Final = 20
 """Definitions of one name; a name with more of them (`fit`, `main`) does not say which is meant."""
+
+MAX_RECENT: Final = 4096
+"""Names whose definitions a scope of many segments keeps: reading the symbols takes as long as the rest of a search."""
 
 
 def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[np.int64]]:
@@ -32,13 +36,26 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
         read += len(rows)
         if read > MAX_ROWS:
             break
-        inside = rows[lexical.scope.entry_of.take(rows) >= 0].astype(np.int64)
-        snapshot = lexical.scope.snapshot
-        columns = (inside.tolist(), snapshot.symbols(inside), snapshot.gather(("kind",), inside)["kind"].tolist())
-        own = [row for row, symbol, kind in zip(*columns, strict=True) if term.name in _defined_names(symbol, kind)]
+        own = _find_defining(lexical.scope, term.name, rows)
         if 0 < len(own) <= MAX_DEFINITIONS:
             found.append(np.array(own, np.int64))
     return found
+
+
+def _find_defining(scope: Scope, name: str, rows: NDArray[np.int32]) -> list[int]:
+    """Return those of the rows with a name in their symbol that are in scope and define it."""
+    recent = scope.recent_definitions
+    if recent is not None and name in recent:
+        return recent[name]
+    inside = rows[scope.entry_of.take(rows) >= 0].astype(np.int64)
+    snapshot = scope.snapshot
+    columns = (inside.tolist(), snapshot.symbols(inside), snapshot.gather(("kind",), inside)["kind"].tolist())
+    own = [row for row, symbol, kind in zip(*columns, strict=True) if name in _defined_names(symbol, kind)]
+    if recent is not None:
+        if len(recent) >= MAX_RECENT:
+            recent.clear()
+        recent[name] = own
+    return own
 
 
 def _defined_names(symbol: str, chunk_type: int) -> set[str]:

@@ -53,6 +53,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     with work_folder(options) as work:
         os.environ["XDG_DATA_HOME"] = str(work / "data")
         os.environ.pop(OFF_VARIABLE, None)
+        os.environ["GITMEM_SEARCH_CACHE_SECONDS"] = "0"  # the later runs of a query must search
         chunks, originals = 0, []
         for number in range(min(DISTINCT, max(options.cold, options.warm))):
             subject = synthetic_subject(options.files + number, work)

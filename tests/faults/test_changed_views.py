@@ -14,6 +14,7 @@ from gitmem.indexing.fingerprint import view_key
 from gitmem.resident.call import Call
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
+from gitmem.resident.watching.state_watcher import StateWatcher
 from gitmem.store.join_file import join_file
 from gitmem.store.stored_view import find_view
 from gitmem.workspace import require_index
@@ -72,7 +73,7 @@ def replace(file: Path) -> None:
 @pytest.fixture
 def served(repo: Repo) -> Iterator[OpenRepository]:
     """Return an open repository that has answered once."""
-    opened = OpenRepository(repo.path, {}, HashEncoder())
+    opened = OpenRepository(repo.path, {}, HashEncoder(), StateWatcher())
     ask(opened)
     yield opened
     opened.close(5)

@@ -60,7 +60,7 @@ QUERIES = st.builds(
 def test_an_identical_query_is_searched_once_a_minute(seconds: int, calls: list[tuple[int, Query, int]]) -> None:
     """Property 28: Search cache."""
     now = 0.0
-    cache = SearchCache(seconds, lambda: now)
+    cache: SearchCache[SearchResult] = SearchCache(seconds, lambda: now)
     made: dict[tuple[Query, int], tuple[float, SearchResult]] = {}
     for wait, query, limit in calls:
         now += wait

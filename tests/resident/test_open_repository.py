@@ -14,6 +14,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.resident.call import Call
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
+from gitmem.resident.watching.state_watcher import StateWatcher
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
 from tests.sample import SIGN, Cli
@@ -136,7 +137,7 @@ def test_every_answer_of_a_long_session_names_the_right_tree(cli: Cli, tmp_path:
 
 
 def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
-    session = OpenRepository(indexed.path, {}, BundledEncoder())
+    session = OpenRepository(indexed.path, {}, BundledEncoder(), StateWatcher())
     together = threading.Barrier(3, timeout=300)
     told: list[list[str]] = []
 
@@ -162,7 +163,7 @@ def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
 
 
 def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) -> None:
-    session = OpenRepository(own.path, {}, BundledEncoder())
+    session = OpenRepository(own.path, {}, BundledEncoder(), StateWatcher())
     blob = own.oid("HEAD:src/cookies.py")
 
     def use(tree: OpenTree) -> None:
@@ -178,7 +179,7 @@ def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) ->
 
 
 def test_answers_asked_for_side_by_side_are_those_asked_for_one_by_one(indexed: Repo) -> None:
-    session = OpenRepository(indexed.path, {}, BundledEncoder())
+    session = OpenRepository(indexed.path, {}, BundledEncoder(), StateWatcher())
     questions = [SIGN, "route", "backup the database", "parse the header", "rotate the key", "Router.addRoute"] * 4
 
     def ask(question: str) -> list[tuple[str, float, bytes | None]]:

@@ -6,7 +6,7 @@ no such file; see `working_tree`.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -48,6 +48,13 @@ def read_signature(workspace: Workspace, configuration: Iterable[str], seen: See
     # looks again.
     own = [seen[path] if path in seen else seen.setdefault(path, file_signature(path)) for path in configuration]
     return (manifest, head, *others, *branch, *own)
+
+
+def signed_files(workspace: Workspace) -> tuple[Sequence[str], Callable[[], list[str]]]:
+    """Return the files of a signature besides the configuration; that of the branch by a function that reads HEAD."""
+    location = workspace.location
+    names = _state_files(location.git_dir, location.common_dir, workspace.paths)
+    return names, lambda: _branch_files(names[1], file_signature(names[1]), str(location.common_dir))
 
 
 @lru_cache(maxsize=_CACHED)
