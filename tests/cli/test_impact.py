@@ -127,6 +127,15 @@ def test_calls_of_another_language_do_not_mean_a_removed_definition(cli: Cli, sh
     assert (outcome.code, outcome.out) == (ExitCode.NO_RESULTS, "")
 
 
+def test_members_that_all_objects_have_do_not_mean_a_removed_definition(cli: Cli, shop: Repo) -> None:
+    use = "def load(rows, store):\n    rows.append(1)\n    store.restock(2)\n"
+    store = "class Store:\n    def append(self, row):\n        pass\n\n    def restock(self, row):\n        pass\n"
+    shop.commit({"store.py": store, "use.py": use})
+    shop.commit({"store.py": "class Store:\n    pass\n"})
+    removed = json.loads(cli("impact", "--json", "HEAD~1..HEAD", cwd=shop.path).out)["definitions"]
+    assert {each["symbol"]: [place["line"] for place in each["callers"]] for each in removed} == {"Store.restock": [3]}
+
+
 def test_uncommitted_changes_touch_the_callers_that_their_commit_would(cli: Cli, shop: Repo) -> None:
     text = (shop.path / "prices.py").read_text()
     (shop.path / "cart.py").rename(shop.path / "basket.py")

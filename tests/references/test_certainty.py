@@ -1,0 +1,35 @@
+"""Which definitions a name cannot mean: constructors beside their class, and members that no import brings."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitmem.answering.searcher import Searcher
+from tests.references.asking import indexed_files, places
+
+FILES = {
+    "src/shop/Parser.java": """package shop;
+class Parser {
+  Parser(int size) {}
+  static Parser make() { return new Parser(1); }
+}
+""",
+    "src/shop/time/Clock.kt": "package shop.time\nclass Clock {\n    fun hour(): Int = 1\n}\n",
+    "src/shop/Main.kt": "package shop\nimport shop.time.*\nfun run() { hour() }\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with indexed_files(tmp_path_factory.mktemp("certainty") / "r", FILES) as searcher:
+        yield searcher
+
+
+def test_a_constructor_is_no_second_definition_of_its_class(shop: Searcher) -> None:
+    assert places(shop, "Parser", "definitions") == ["src/shop/Parser.java:2"]
+    assert places(shop, "Parser", "callers") == ["src/shop/Parser.java:4"]
+
+
+def test_the_import_of_a_package_brings_no_member_of_its_classes(shop: Searcher) -> None:
+    # The bare name may come from elsewhere, which the plus says.
+    assert places(shop, "Clock.hour", "callers") == ["src/shop/Main.kt:3+"]
