@@ -205,6 +205,7 @@ SETTINGS: Final = (
             choices=("accept", "mark", "refuse")),
     Setting("captureConversations", "false", "Whether the hooks of agents store the conversation of a session.",
             choices=("true", "false")),
+    Setting("indexStore", "", "Folder or bucket for `push --index` and `pull --index` without a named remote."),
     Setting("allowedHosts", ("github.com",), "Hosts from which `gitmem index URL` clones.", personal=True),
 )  # fmt: skip
 
@@ -268,6 +269,7 @@ class Settings(NamedTuple):
     auto_share: str = "false"
     unsigned_records: str = "mark"
     capture_conversations: str = "false"
+    index_store: str = ""
     allowed_hosts: tuple[str, ...] = ("github.com",)
 
 

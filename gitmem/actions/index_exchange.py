@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.actions.index_refs import IndexRefs, group_of
+from gitmem.actions.index_place import open_place
 from gitmem.actions.received_packs import ReceivedPacks, Taken
 from gitmem.actions.shared_files import DIGEST, PACK, TABLE, Listing, SharedFiles
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UsageError
@@ -75,8 +75,10 @@ class PulledIndex(NamedTuple):
     notices: list[str]
 
 
-def push_index(workspace: Workspace, remote: str = "", *, dry_run: bool = False) -> PushedIndex:
+def push_index(workspace: Workspace, remote: str = "", *, store: str = "", dry_run: bool = False) -> PushedIndex:
     """Push the rows of the newest commit of HEAD's history that the remote has, as far as nobody else did.
+
+    They go to the remote, or to a `store`, see `open_place`.
 
     Raises: UsageError, NoIndex, GitFailed, DamagedFile, StorageFailed.
     """
@@ -93,7 +95,7 @@ def push_index(workspace: Workspace, remote: str = "", *, dry_run: bool = False)
         write_last_digest(paths, digest)
     make_folder(paths.state)
     with (
-        IndexRefs(location, name, group_of(current_fingerprint(workspace.settings)), pushes=True) as place,
+        open_place(workspace, remote, store, pushes=True) as place,
         writer_lock(paths.scratch_lock, wait=True),
     ):
         listing = place.find_files()
@@ -110,7 +112,7 @@ def push_index(workspace: Workspace, remote: str = "", *, dry_run: bool = False)
         finally:
             remove_tree(paths.scratch)
     blobs, size = sum(entry.blobs for entry in packs), sum(entry.bytes for entry in packs)
-    return PushedIndex(name, commit, blobs, len(packs), size, digest, describe_listing(listing))
+    return PushedIndex(place.place, commit, blobs, len(packs), size, digest, describe_listing(listing))
 
 
 def _require_usable(workspace: Workspace) -> Manifest:
@@ -171,13 +173,14 @@ def read_tables(place: SharedFiles, listing: Listing) -> Iterator[tuple[tuple[st
 
 
 def _files(folder: Path, packs: Sequence[SegmentEntry], digest: TreeDigest | None) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a push: each pack and the leaves of its blobs, then the digest of the whole index."""
+    """Yield the files of a push: the leaves of the blobs of each pack and it, then the digest of the whole index."""
     for entry in packs:
         segment, data = find_segment(folder, entry), read_file(folder / entry.name)
         if segment is None or data is None:
             raise DamagedFile(f"`{folder / entry.name}` is missing", hint="try again")
-        yield entry.name + PACK, data
+        # The table first: without its pack it means nothing, but a pack without its table looks forged.
         yield entry.name + TABLE, format_table(make_table(segment))
+        yield entry.name + PACK, data
     if digest is not None:
         yield digest.key + DIGEST, format_digest(digest)
 
@@ -191,7 +194,7 @@ def describe_listing(listing: Listing) -> list[str]:
     return notices
 
 
-def pull_index(workspace: Workspace, remote: str = "", *, dry_run: bool = False) -> PulledIndex:
+def pull_index(workspace: Workspace, remote: str = "", *, store: str = "", dry_run: bool = False) -> PulledIndex:
     """Take the rows of HEAD's blobs that this index lacks, after a check of some blobs drawn at random.
 
     A writer whose rows are wrong is left out. The index stays as it is until all is checked.
@@ -199,18 +202,16 @@ def pull_index(workspace: Workspace, remote: str = "", *, dry_run: bool = False)
     Raises: UsageError, GitFailed, DamagedFile, StorageFailed, UnsafeIndex.
     """
     location, paths = workspace.location, workspace.paths
-    name = find_remote(location, remote)
     if location.head_tree is None:
         raise UsageError("this repository has no commit yet", hint="git pull")
     create_index(workspace)
-    group = group_of(current_fingerprint(workspace.settings))
-    with IndexRefs(location, name, group, pushes=False) as place:
+    with open_place(workspace, remote, store, pushes=False) as place:
         listing = place.find_files()
         with open_index_writer(paths, wait=True) as writer:
             result = _pull(workspace, writer, place, listing, dry_run=dry_run)
     if result.missing == 0 and not dry_run:
         refresh(workspace, location.head_tree)  # nothing is left to embed: makes the view and its statistics
-    return result._replace(remote=name, notices=[*describe_listing(listing), *result.notices])
+    return result._replace(remote=place.place, notices=[*describe_listing(listing), *result.notices])
 
 
 def _pull(

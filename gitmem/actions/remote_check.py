@@ -3,12 +3,11 @@
 from typing import NamedTuple
 
 from gitmem.actions.index_exchange import describe_listing, read_tables
-from gitmem.actions.index_refs import IndexRefs, group_of
+from gitmem.actions.index_place import open_place
 from gitmem.actions.shared_files import DIGEST, PACK, Listing, SharedFile, SharedFiles
 from gitmem.embedding.provider import selected_provider
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.git.object_format import id_bytes
-from gitmem.git.remotes import find_remote
 from gitmem.indexing.fingerprint import current_fingerprint, is_made_with, view_key
 from gitmem.indexing.row_check import (
     OwnRows,
@@ -47,17 +46,15 @@ class RemoteCheck(NamedTuple):
     notices: list[str]
 
 
-def verify_remote(workspace: Workspace, remote: str) -> RemoteCheck:
-    """Compare all rows of the own version that a remote shares with those that the blobs here give.
+def verify_remote(workspace: Workspace, remote: str, store: str = "") -> RemoteCheck:
+    """Compare all rows of the own version that a remote or a store shares with those that the blobs here give.
 
     Raises: UsageError, GitFailed, StorageFailed, UnsafeIndex, and the errors of a run.
     """
-    location = workspace.location
-    name = find_remote(location, remote)
     create_index(workspace)
-    with IndexRefs(location, name, group_of(current_fingerprint(workspace.settings)), pushes=False) as place:
+    with open_place(workspace, remote, store, pushes=False) as place:
         listing = place.find_files()
-        return _Checker(workspace, place, listing).run()._replace(remote=name)
+        return _Checker(workspace, place, listing).run()._replace(remote=place.place)
 
 
 class _Checker:

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.text_input import print_notices
 from gitmem.display import count, size, visible
-from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode, UsageError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -16,16 +17,30 @@ index_option: Final[Decorator] = click.option(
     "--index", is_flag=True, help="Exchange rows of the index instead of records."
 )
 
+store_option: Final[Decorator] = click.option(
+    "--store",
+    metavar="DIR|URL",
+    default="",
+    shell_complete=complete("folders"),
+    help="Folder or bucket (s3://NAME/PATH) for `--index` instead of the remote.  [default: gitmem.indexStore]",
+)
+
+
+def require_index(store: str) -> None:
+    """Refuse a store for records. Raises UsageError."""
+    if store:
+        raise UsageError("`--store` is for the index alone: records travel through git", hint="add `--index`")
+
 
 def run_index_exchange(
-    ctx: click.Context, remote: str, *, pull: bool, push: bool, dry_run: bool, as_json: bool
+    ctx: click.Context, remote: str, store: str, *, pull: bool, push: bool, dry_run: bool, as_json: bool
 ) -> ExitCode:
     """Exchange the index with a remote, and print the changes."""
     from gitmem.actions.index_exchange import pull_index, push_index  # imports numpy, which records do without
 
     workspace = open_here(ctx)
-    pulled = pull_index(workspace, remote, dry_run=dry_run) if pull else None
-    pushed = push_index(workspace, remote, dry_run=dry_run) if push else None
+    pulled = pull_index(workspace, remote, store=store, dry_run=dry_run) if pull else None
+    pushed = push_index(workspace, remote, store=store, dry_run=dry_run) if push else None
     print_notices(ctx, [*dict.fromkeys([*(pulled.notices if pulled else ()), *(pushed.notices if pushed else ())])])
     if as_json:
         write_json({

@@ -2,7 +2,7 @@
 
 import click
 
-from gitmem.cli.index_sharing import index_option, run_index_exchange
+from gitmem.cli.index_sharing import index_option, require_index, run_index_exchange, store_option
 from gitmem.cli.sharing import dry_run_option, remote_argument, run_exchange
 from gitmem.cli.text_input import json_option
 from gitmem.errors import ExitCode
@@ -11,10 +11,11 @@ from gitmem.errors import ExitCode
 @click.command()
 @remote_argument
 @index_option
+@store_option
 @dry_run_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, /, *, remote: str, index: bool, dry_run: bool, as_json: bool) -> ExitCode:
+def command(ctx: click.Context, /, *, remote: str, index: bool, store: str, dry_run: bool, as_json: bool) -> ExitCode:
     """Take over the records that others pushed to a git remote.
 
     Every clone gets the same records, whatever the order. Deletions, replacements and purges are taken over. If two
@@ -29,8 +30,10 @@ def command(ctx: click.Context, /, *, remote: str, index: bool, dry_run: bool, a
     Examples:
       gitmem pull
       gitmem pull --index origin
+      gitmem pull --index --store s3://team/index
       gitmem pull upstream --json
     """
     if index:
-        return run_index_exchange(ctx, remote, pull=True, push=False, dry_run=dry_run, as_json=as_json)
+        return run_index_exchange(ctx, remote, store, pull=True, push=False, dry_run=dry_run, as_json=as_json)
+    require_index(store)
     return run_exchange(ctx, remote, pull=True, push=False, dry_run=dry_run, as_json=as_json)

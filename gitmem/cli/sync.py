@@ -2,7 +2,7 @@
 
 import click
 
-from gitmem.cli.index_sharing import index_option, run_index_exchange
+from gitmem.cli.index_sharing import index_option, require_index, run_index_exchange, store_option
 from gitmem.cli.sharing import dry_run_option, remote_argument, run_exchange, share_secrets_option, yes_option
 from gitmem.cli.text_input import json_option
 from gitmem.errors import ExitCode
@@ -11,13 +11,23 @@ from gitmem.errors import ExitCode
 @click.command()
 @remote_argument
 @index_option
+@store_option
 @dry_run_option
 @share_secrets_option
 @yes_option
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, remote: str, index: bool, dry_run: bool, allow_secrets: bool, yes: bool, as_json: bool
+    ctx: click.Context,
+    /,
+    *,
+    remote: str,
+    index: bool,
+    store: str,
+    dry_run: bool,
+    allow_secrets: bool,
+    yes: bool,
+    as_json: bool,
 ) -> ExitCode:
     """Pull the records of others from a git remote, then push this clone's.
 
@@ -32,6 +42,7 @@ def command(
       gitmem sync --yes origin
     """
     if index:
-        return run_index_exchange(ctx, remote, pull=True, push=True, dry_run=dry_run, as_json=as_json)
+        return run_index_exchange(ctx, remote, store, pull=True, push=True, dry_run=dry_run, as_json=as_json)
+    require_index(store)
     return run_exchange(ctx, remote, pull=True, push=True, dry_run=dry_run, as_json=as_json, yes=yes,
                         allow_secrets=allow_secrets)  # fmt: skip

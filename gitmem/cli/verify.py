@@ -12,9 +12,12 @@ from gitmem.errors import ExitCode, UsageError
 @click.command()
 @click.option("--repair", is_flag=True, help="Replace damaged files.")
 @click.option("--remote", metavar="NAME", default="", help="Check the index that others share on a git remote instead.")
+@click.option(
+    "--store", metavar="DIR|URL", default="", help="Check the index that others share in a folder or bucket instead."
+)
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, repair: bool, remote: str, as_json: bool) -> ExitCode:
+def command(ctx: click.Context, repair: bool, remote: str, store: str, as_json: bool) -> ExitCode:
     """Read every checksum and compare the index with git.
 
     Prints the digest of HEAD's index, which is the same in every clone. With `--remote` all rows that others pushed
@@ -28,10 +31,10 @@ def command(ctx: click.Context, repair: bool, remote: str, as_json: bool) -> Exi
       gitmem verify --repair
       gitmem verify --remote origin
     """
-    if remote:
+    if remote or store:
         if repair:
-            raise UsageError("`--repair` does not apply to a remote", hint="gitmem verify --repair")
-        return _check_remote(ctx, remote, as_json=as_json)
+            raise UsageError("`--repair` does not apply to the index of others", hint="gitmem verify --repair")
+        return _check_remote(ctx, remote, store, as_json=as_json)
     report = verify(open_here(ctx), repair=repair)
     if as_json:
         write_json(_as_json(report))
@@ -40,10 +43,10 @@ def command(ctx: click.Context, repair: bool, remote: str, as_json: bool) -> Exi
     return ExitCode.OK if report.sound else ExitCode.FAILED
 
 
-def _check_remote(ctx: click.Context, remote: str, *, as_json: bool) -> ExitCode:
+def _check_remote(ctx: click.Context, remote: str, store: str, *, as_json: bool) -> ExitCode:
     from gitmem.actions.remote_check import verify_remote  # imports numpy and the worker pool
 
-    result = verify_remote(open_here(ctx), remote)
+    result = verify_remote(open_here(ctx), remote, store)
     if as_json:
         write_json(result._asdict() | {"sound": not result.faults})
     else:

@@ -1,9 +1,8 @@
 """Rows of an index that clones share through a remote: taken without embedding, checked, and never trusted."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -17,7 +16,7 @@ from gitmem.indexing import row_packs
 from gitmem.records.notes import add_note
 from gitmem.store.manifest import find_manifest
 from gitmem.store.rows import Rows
-from gitmem.workspace import Workspace, open_workspace
+from gitmem.workspace import open_workspace
 from tests.actions.index_forgery import (
     FORGERIES,
     STRANGER,
@@ -27,46 +26,14 @@ from tests.actions.index_forgery import (
     publish_tree,
     stranger_ref,
 )
+from tests.actions.index_team import Team, make_team, read_rows
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, dump_outcomes, dump_rows, index, python_file, search, snapshot_of, workspace_of
-
-FILES: Mapping[str, str | bytes] = {
-    "src/cookies.py": python_file("sign_cookie", "load_cookie"),
-    "src/routes.py": python_file("match_route"),
-    "docs/guide.md": "# Guide\n\n## Backups\n\nCopy the database every night.\n",
-    "logo.png": b"\x89PNG\0",
-}
-
-
-class Team(NamedTuple):
-    """A bare remote, and the clone of somebody who has indexed it."""
-
-    remote: Repo
-    ann: Repo
-
-    def clone(self, name: str) -> Repo:
-        """Clone the remote for somebody else."""
-        return clone_of(self.remote, name)
-
-    def ann_workspace(self) -> Workspace:
-        return workspace_of(self.ann)
-
-
-def clone_of(remote: Repo, name: str) -> Repo:
-    path = remote.path.with_name(name)
-    remote.git("clone", "--quiet", remote.path.as_uri(), str(path))
-    return Repo(path)
 
 
 @pytest.fixture
 def team(tmp_path: Path, fake_model: type[InlinePool]) -> Team:
-    remote = Repo.init(tmp_path / "remote", "--bare")
-    ann = clone_of(remote, "ann")
-    ann.git("checkout", "--quiet", "-b", "main")
-    ann.commit(FILES)
-    ann.git("push", "--quiet", "-u", "origin", "main")
-    index(ann)
-    return Team(remote, ann)
+    return make_team(tmp_path)
 
 
 def test_a_clone_takes_all_rows_and_embeds_only_the_sample(team: Team, fake_model: type[InlinePool]) -> None:
@@ -125,12 +92,6 @@ def test_a_branch_that_the_remote_lacks_is_refused(team: Team, make_repo: Callab
     index(other)
     with pytest.raises(UsageError, match="`origin` has no commit of this branch"):
         push_index(workspace_of(other))
-
-
-def read_rows(team: Team) -> Rows:
-    """Return all rows of the first clone."""
-    (segment,) = snapshot_of(team.ann).segments
-    return segment.load_rows()
 
 
 @pytest.mark.parametrize("forge", FORGERIES)
