@@ -14,13 +14,14 @@ from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, parse_id, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
-from gitmem.record import Record
+from gitmem.memory.visibility import DEFAULTS, VISIBILITY
+from gitmem.record import SIGNATURE, Record
 from gitmem.records.abbreviated_ids import complete_id, complete_name
 from gitmem.records.note_states import NoteState, describe_state, state_json
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.records.unknown_record import unknown_record
 from gitmem.secrets.masking import mask_text, mask_value
-from gitmem.types import DOCUMENT, NOTE
+from gitmem.types import DOCUMENT, NOTE, TURN
 
 # A part of a record is written like a location: lines as for a path, a chunk as for a blob, which also is named by an
 # id. The last form is the id of a chunk that `document_ingest` returns; it ends with a hash of the chunk's text.
@@ -191,8 +192,10 @@ def _read_fields(record: Record) -> dict[str, Any]:
         values = {**document_json(document), "chunk_spans": list(document.chunks)}
     else:
         values = turn_json(load_turn(record))
+        if values[VISIBILITY] == DEFAULTS[TURN]:
+            del values[VISIBILITY]  # of every turn, so it costs much and says little
     values.pop("content", None)
-    return {"kind": kind_of(record.kind), **values}
+    return {"kind": kind_of(record.kind), **values, **({SIGNATURE: record.signature} if record.signature else {})}
 
 
 def _describe(fields: Mapping[str, Any]) -> list[str]:

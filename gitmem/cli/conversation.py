@@ -23,9 +23,22 @@ from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.conversation import GET_DEFAULT, ROLES
 from gitmem.memory.transcripts import parse_transcript
-from gitmem.records.conversations import append_turn, import_turns, last_turns, list_conversations
+from gitmem.memory.visibility import VISIBILITIES
+from gitmem.records.conversations import (
+    append_turn,
+    change_visibility,
+    import_turns,
+    last_turns,
+    list_conversations,
+)
 from gitmem.records.record_json import conversation_json, turn_json
 from gitmem.secrets.refusal import redact_secrets
+
+_visibility_option = click.option(
+    "--visibility",
+    type=click.Choice(VISIBILITIES),
+    help="Intended readers; only `team` and `org` are shared.  [default: that of the conversation, at first me]",
+)
 
 
 @click.group(cls=CommandGroup)
@@ -49,12 +62,14 @@ def command(ctx: click.Context) -> None:
 @click.option(
     "--turn", type=int, metavar="N", help="Number of the turn; an existing turn is replaced.  [default: the next]"
 )
+@_visibility_option
 @secrets_option
 @json_option
 @click.pass_context
 def append(
-    ctx: click.Context, conversation: str, role: str, text: str, turn: int | None, allow_secrets: bool, as_json: bool
-) -> ExitCode:
+    ctx: click.Context, /, *, conversation: str, role: str, text: str, turn: int | None, visibility: str | None,
+    allow_secrets: bool, as_json: bool,
+) -> ExitCode:  # fmt: skip
     """Append a turn of up to 50,000 characters to a conversation, which is created if it does not exist.
 
     \b
@@ -63,7 +78,9 @@ def append(
       gitmem conversation append planning user --turn 0 - < question.txt
     """
     content = read_content(text)
-    appended = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets)
+    appended = append_turn(
+        open_here(ctx), conversation, role, content, turn, visibility=visibility or "", allow_secrets=allow_secrets
+    )
     print_notices(ctx, appended.notices)
     if as_json:
         write_json(shown_value({**turn_json(appended.turn), "replaced": appended.replaced}))
@@ -111,12 +128,36 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
     return ExitCode.OK
 
 
+@command.command("edit")
+@click.argument("conversation", metavar="NAME", shell_complete=complete("conversations"))
+@click.option("--visibility", type=click.Choice(VISIBILITIES), required=True, help="Intended readers of all turns.")
+@json_option
+@click.pass_context
+def edit(ctx: click.Context, conversation: str, visibility: str, as_json: bool) -> ExitCode:
+    """Change who a conversation is for: `team` and `org` are shared, `me` and `custom` stay in this clone.
+
+    A conversation that becomes `me` again is deleted for others; those who fetched it have seen it.
+
+    \b
+    Examples:
+      gitmem conversation edit planning --visibility team
+    """
+    changed, notices = change_visibility(open_here(ctx), conversation, visibility)
+    print_notices(ctx, notices)
+    if as_json:
+        write_json({"conversation": conversation, "visibility": visibility, "changed": changed})
+    else:
+        print(f"{visible(conversation)} is for {visibility}: {count(changed, 'turn')} changed")
+    return ExitCode.OK
+
+
 @command.command("import")
 @click.argument("file", metavar="FILE|-", shell_complete=complete("files"))
+@_visibility_option
 @secrets_option
 @json_option
 @click.pass_context
-def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> ExitCode:
+def import_(ctx: click.Context, file: str, visibility: str | None, allow_secrets: bool, as_json: bool) -> ExitCode:
     """Import the transcript of a Claude Code session. Import it again to add later turns.
 
     Text is stored in full, output of tools by its beginning and end. Lines with a secret are redacted.
@@ -129,7 +170,7 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
     name = PurePath(file).stem[:100] if file != "-" else "session"
     redact = str if allow_secrets else redact_secrets
     turns = parse_transcript(read_lines(file), name, redact, file=file if file != "-" else "standard input")
-    imported = import_turns(open_here(ctx), turns, allow_secrets=allow_secrets)
+    imported = import_turns(open_here(ctx), turns, visibility=visibility or "", allow_secrets=allow_secrets)
     print_notices(ctx, imported.notices)
     conversation = turns[0].conversation
     if as_json:

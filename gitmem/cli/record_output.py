@@ -16,7 +16,7 @@ from gitmem.record import SHARED_BY, Record
 from gitmem.records.note_states import CURRENT, NoteState, describe_state
 from gitmem.records.revisions import LogEntry, RecordDiff, record_name
 from gitmem.records.similar_notes import SimilarNote
-from gitmem.types import DOCUMENT, NOTE
+from gitmem.types import DOCUMENT, NOTE, TURN
 
 _INTERNAL: Final = ("chunks", "blobs", "commit")
 """Fields of records that say nothing to people."""
@@ -49,13 +49,16 @@ def format_similar_note(similar: SimilarNote) -> str:
 
 def format_turn(turn: Turn) -> list[str]:
     """Format a turn as lines: number and role, then the indented content."""
-    return [f"{turn.number} {turn.role}", *("  " + visible_code(line) for line in turn.content.splitlines())]
+    return [
+        f"{turn.number} {turn.role}{_whose(turn.shared_by)}",
+        *("  " + visible_code(line) for line in turn.content.splitlines()),
+    ]
 
 
 def format_conversation(conversation: Conversation) -> str:
     """Format the summary of a conversation as one line, with its title at the end."""
     parts = [conversation.id, count(conversation.turns, "turn"), _date(conversation.time), conversation.title]
-    return "  ".join(visible(part) for part in parts if part)
+    return "  ".join(visible(part) for part in parts if part) + _for_whom(conversation.visibility, TURN)
 
 
 def format_document(document: Document) -> str:

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from gitmem.memory.bounds import check_choice, check_count, check_text
 from gitmem.memory.note import MAX_CONVERSATION
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY, visibility_of
 from gitmem.record import Record
 from gitmem.types import TURN
 
@@ -18,7 +19,10 @@ MAX_GET: Final = 50
 
 
 class Turn(NamedTuple):
-    """Words of one side of a conversation. `number` counts from 0; turn 0 has the title of the conversation."""
+    """Words of one side of a conversation. `number` counts from 0; turn 0 has the title of the conversation.
+
+    `visibility` is that of the whole conversation, `shared_by` that of the record.
+    """
 
     conversation: str
     number: int
@@ -26,15 +30,18 @@ class Turn(NamedTuple):
     content: str
     time: str
     title: str = ""
+    visibility: str = DEFAULTS[TURN]
+    shared_by: str = ""
 
 
 class Conversation(NamedTuple):
-    """Summary of a conversation: its id, the number of its turns, the time of the last one, and its title if any."""
+    """Summary of a conversation: its id, number of turns, time of the last one, title if any, and visibility."""
 
     id: str
     turns: int
     time: str
     title: str = ""
+    visibility: str = DEFAULTS[TURN]
 
 
 def check_turn(turn: Turn) -> Turn:
@@ -43,6 +50,7 @@ def check_turn(turn: Turn) -> Turn:
     check_count("turn", turn.number, 0, MAX_INDEX)
     check_choice("role", turn.role, ROLES)
     check_text("content", turn.content, MAX_TURN)
+    check_choice(VISIBILITY, turn.visibility, VISIBILITIES)
     if turn.title:
         check_text("title", turn.title, MAX_TITLE)
     return turn
@@ -58,6 +66,8 @@ def turn_record(turn: Turn) -> Record:
     fields = {"turn": turn.number, "role": turn.role, "time": turn.time}
     if turn.title:
         fields["title"] = turn.title
+    if turn.visibility != DEFAULTS[TURN]:
+        fields[VISIBILITY] = turn.visibility
     return Record(TURN, turn.conversation, fields, turn.content.encode())
 
 
@@ -71,4 +81,6 @@ def load_turn(record: Record) -> Turn:
         content=record.text,
         time=str(fields.get("time", "")),
         title=str(fields.get("title", "")),
+        visibility=visibility_of(record),
+        shared_by=record.shared_by,
     )

@@ -4,15 +4,16 @@ from collections.abc import Collection
 
 from gitmem.errors import DamagedFile, UsageError
 from gitmem.memory.bounds import check_time
+from gitmem.memory.conversation import check_turn, load_turn
 from gitmem.memory.document import check_content, check_fields, load_document
 from gitmem.memory.note import check_note, load_note
-from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore
+from gitmem.memory.union import record_path
 from gitmem.memory.versions import State
 from gitmem.memory.visibility import travels
 from gitmem.memory.writer_tree import WriterState
 from gitmem.record import Record, format_record
-from gitmem.types import DOCUMENT, NOTE
+from gitmem.types import NOTE, TURN
 
 
 def find_foreign_faults(store: RecordStore, known: State, state: WriterState, purged: Collection[str]) -> set[bytes]:
@@ -30,9 +31,7 @@ def find_foreign_faults(store: RecordStore, known: State, state: WriterState, pu
             except DamagedFile:
                 faults.add(path)
                 continue
-            in_place = (record.kind == DOCUMENT) == path.startswith(DOCUMENTS)
-            named = record.id == path.rpartition(b"/")[2].decode()
-            if not in_place or not named or not travels(record) or not _is_valid(record):
+            if not travels(record) or not _is_valid(record) or record_path(record) != path:
                 faults.add(path)
     return faults
 
@@ -42,6 +41,8 @@ def _is_valid(record: Record) -> bool:
     try:
         if record.kind == NOTE:
             _check_time(check_note(load_note(record)).time)
+        elif record.kind == TURN:
+            _check_time(check_turn(load_turn(record)).time)
         else:
             document = load_document(record)
             check_fields(document.fields)

@@ -34,7 +34,9 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
         "symbols": list, "supersedes": list, "expires": str, "confirmed": str, "blobs": dict, "commit": str,
         "visibility": str,
     },
-    TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str, "title": str},
+    TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str, "title": str,
+        "visibility": str,
+    },
     DOCUMENT: {
         "id": str, "content": str, "type": str, "source": str, "source_id": str, "title": str, "author": str,
         "participants": list, "url": str, "time": str, "sensitivity": str, "visibility": str, "retention": str,
@@ -131,7 +133,10 @@ def _parse_note(fields: dict[str, Any]) -> Note:
 def _parse_turn(fields: dict[str, Any]) -> Turn:
     time = _parse_time(fields, "time")
     title = fields.get("title", "")
-    return check_turn(Turn(fields["conversation"], fields["turn"], fields["role"], fields["content"], time, title))
+    visibility = fields.get("visibility", DEFAULTS[TURN])
+    return check_turn(
+        Turn(fields["conversation"], fields["turn"], fields["role"], fields["content"], time, title, visibility)
+    )
 
 
 def _parse_document(fields: dict[str, Any]) -> Document:

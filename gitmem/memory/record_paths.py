@@ -39,7 +39,8 @@ CONVERSATION_PREFIX: Final = "conversation:"
 _NOTE_ID: Final = re.compile(r"mem_[0-9a-f]{12}\Z")
 _DOCUMENT_ID: Final = re.compile(r"art_([0-9a-f]{4}){2,16}\Z")
 _RECORD_PATH: Final = re.compile(
-    rb"v1/(?:notes/([0-9a-f]{2})/mem_\1[0-9a-f]{10}|documents/([0-9a-f]{2})/art_\2[0-9a-f]{6,62})\Z"
+    rb"v1/(?:notes/([0-9a-f]{2})/mem_\1[0-9a-f]{10}|documents/([0-9a-f]{2})/art_\2[0-9a-f]{6,62}"
+    rb"|conversations/([0-9a-f]{2})/\3[0-9a-f]{62}/[0-9]{8})\Z"
 )
 _MIN_DIGITS: Final = 8
 _DIGITS_STEP: Final = 4
@@ -102,8 +103,13 @@ def is_complete_id(text: str) -> bool:
 
 
 def is_record_path(path: bytes) -> bool:
-    """Return whether a path is that of a note or a document."""
+    """Return whether a path is that of a note, a document or a turn."""
     return _RECORD_PATH.match(path) is not None
+
+
+def is_turn_path(path: bytes) -> bool:
+    """Return whether the path of a record is that of a turn."""
+    return path.startswith(CONVERSATIONS + b"/")
 
 
 def parse_id(name: str) -> bytes:

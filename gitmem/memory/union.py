@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from gitmem.git.ids import object_id
-from gitmem.memory.record_paths import document_path, note_path
+from gitmem.memory.note import MAX_CONVERSATION
+from gitmem.memory.record_paths import document_path, note_path, turn_path
 from gitmem.memory.versions import State, Version, contents, succeed
 from gitmem.record import Record, format_record, parse_record
-from gitmem.types import NOTE
+from gitmem.types import NOTE, TURN
 
 VARIANT_OF: Final = "variant_of"
 """Field of a record with the id of the one that was changed concurrently."""
@@ -55,9 +56,15 @@ def _place_variants(path: bytes, data: Mapping[str, bytes], object_format: str) 
     for oid in others:
         variant = _make_variant(records[oid], oid)
         blob = format_record(variant)
-        place = note_path if variant.kind == NOTE else document_path
-        placed[place(variant.id)] = Placed(path, oid, object_id("blob", blob, object_format), blob)
+        placed[record_path(variant)] = Placed(path, oid, object_id("blob", blob, object_format), blob)
     return placed
+
+
+def record_path(record: Record) -> bytes:
+    """Return the path of a record of any kind. Raises TypeError, ValueError for a turn whose number is none."""
+    if record.kind == TURN:
+        return turn_path(record.id, int(record.fields.get("turn", 0)))
+    return (note_path if record.kind == NOTE else document_path)(record.id)
 
 
 def _time(record: Record) -> str:
@@ -66,7 +73,11 @@ def _time(record: Record) -> str:
 
 def _make_variant(record: Record, oid: str) -> Record:
     digest = hashlib.sha256(f"{record.id} {oid}".encode()).hexdigest()
-    name = f"mem_{digest[:12]}" if record.kind == NOTE else f"art_{digest[:16]}"
+    if record.kind == TURN:
+        # A turn has no id of its own. The other words of one number are a conversation of that one turn.
+        name = f"{record.id[: MAX_CONVERSATION - 13]}~{digest[:12]}"
+    else:
+        name = f"mem_{digest[:12]}" if record.kind == NOTE else f"art_{digest[:16]}"
     return Record(record.kind, name, {**record.fields, VARIANT_OF: record.id}, record.content)
 
 

@@ -24,5 +24,5 @@ def visibility_of(record: Record) -> str:
 
 
 def travels(record: Record) -> bool:
-    """Return whether a record may leave the clone. Turns of conversations never do."""
-    return record.kind != TURN and visibility_of(record) in TRAVELLING
+    """Return whether a record may leave the clone."""
+    return visibility_of(record) in TRAVELLING

@@ -17,11 +17,11 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.git.trees import TreeEntry
-from gitmem.memory.record_paths import is_record_path
+from gitmem.memory.record_paths import is_record_path, is_turn_path
 from gitmem.memory.versions import State, Version, Versions, version_id
 
-FORMAT: Final = 1
-"""Version of the tree. 1 is the first, and the oldest that is read."""
+FORMAT: Final = 2
+"""Version of the tree that is read at most. 2 has turns of conversations; a tree without these is still 1."""
 
 _RECORDS: Final = b"records"
 _SEEN: Final = b"seen"
@@ -101,7 +101,8 @@ def format_purges(purges: Purges) -> dict[bytes, bytes]:
 def format_writer(state: WriterState) -> TreeContent:
     """Return the tree of a state."""
     stored, new = format_versions(state.versions, purged_blobs(state.purges))
-    head = json.dumps({"v": FORMAT, "name": state.name}, ensure_ascii=False).encode() + b"\n"
+    version = FORMAT if any(map(is_turn_path, state.versions)) else 1
+    head = json.dumps({"v": version, "name": state.name}, ensure_ascii=False).encode() + b"\n"
     return TreeContent(stored, {**new, **format_purges(state.purges), _WRITER: head})
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from gitmem.errors import UsageError
 from gitmem.freshness.record_refresh import index_records
-from gitmem.memory.bounds import check_count, current_time
+from gitmem.memory.bounds import check_choice, check_count, current_time
 from gitmem.memory.conversation import (
     GET_DEFAULT,
     MAX_GET,
@@ -19,11 +20,13 @@ from gitmem.memory.conversation import (
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY, visibility_of
 from gitmem.record import format_record
 from gitmem.records.abbreviated_ids import complete_name
 from gitmem.records.listing import open_at
 from gitmem.records.unknown_record import unknown_record
 from gitmem.secrets.refusal import redact_secrets, refuse_secrets
+from gitmem.types import TURN
 from gitmem.workspace import Workspace
 
 
@@ -49,13 +52,17 @@ def append_turn(
     content: str,
     number: int | None,
     *,
+    visibility: str = "",
     allow_secrets: bool = False,
 ) -> AppendedTurn:
     """Store a turn under its number, or after the last one without a number.
 
-    Raises: UsageError, GitFailed, StorageFailed.
+    Without a visibility it has that of the conversation; another one is refused once there are turns. Raises:
+    UsageError, GitFailed, StorageFailed.
     """
-    turn = check_turn(Turn(conversation, number or 0, role, content, current_time()))
+    turn = check_turn(
+        Turn(conversation, number or 0, role, content, current_time(), visibility=visibility or DEFAULTS[TURN])
+    )
     if not allow_secrets:
         refuse_secrets(content, "turn", conversation)
     replaced = False
@@ -64,9 +71,12 @@ def append_turn(
         def append(tip: Tip) -> Changes:
             nonlocal turn, replaced
             # Another writer may have appended a turn since the last call, so the number is computed each time.
-            turn = check_turn(
-                turn._replace(number=_next_number(store, tip, conversation) if number is None else number)
-            )
+            given = _next_number(store, tip, conversation) if number is None else number
+            present = _find_visibility(store, tip, conversation)
+            if visibility and present and visibility != present:
+                edit = f"gitmem conversation edit {conversation} --visibility {visibility}"
+                raise UsageError(f"the conversation `{conversation}` has the visibility `{present}`", hint=edit)
+            turn = check_turn(turn._replace(number=given, visibility=present or turn.visibility))
             path = turn_path(conversation, turn.number)
             replaced = store.find(tip, path) is not None
             return {path: format_record(turn_record(turn))}
@@ -74,6 +84,43 @@ def append_turn(
         store.change("conversation: append", append)
     notices, _ = index_records(workspace)
     return AppendedTurn(turn, replaced, notices)
+
+
+def _find_visibility(store: RecordStore, tip: Tip, conversation: str) -> str:
+    """Return the visibility of a conversation, which is that of its first turn, "" without turns."""
+    names = store.names(tip, conversation_folder(conversation))
+    if not names:
+        return ""
+    first = store.find_record(tip, turn_path(conversation, int(min(names))))
+    return visibility_of(first) if first else ""
+
+
+def change_visibility(workspace: Workspace, conversation: str, visibility: str) -> tuple[int, list[str]]:
+    """Give all turns of a conversation a visibility; return the number of changed turns, and notices for the user.
+
+    Raises: UsageError, UnknownRecord, GitFailed, StorageFailed.
+    """
+    check_conversation(conversation)
+    check_choice(VISIBILITY, visibility, VISIBILITIES)
+    changes: Changes = {}
+    with RecordStore(workspace.location) as store:
+        name = complete_name(store, store.tip(), CONVERSATION_PREFIX + conversation)
+
+        def change(tip: Tip) -> Changes:
+            nonlocal changes
+            entries = store.entries(tip, conversation_folder(name.removeprefix(CONVERSATION_PREFIX)))
+            if not entries:
+                raise unknown_record(name)
+            records = zip(entries, store.read_records(entries), strict=True)
+            changes = {
+                entry.path: format_record(record._replace(fields={**record.fields, VISIBILITY: visibility}))
+                for entry, record in records
+                if visibility_of(record) != visibility
+            }
+            return changes
+
+        store.change("conversation: visibility", change)
+    return len(changes), index_records(workspace)[0]
 
 
 def _next_number(store: RecordStore, tip: Tip, conversation: str) -> int:
@@ -108,19 +155,27 @@ def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[
     # Entries are sorted by path: the turns of a conversation are next to each other, the last one at the end.
     turns = records.folder(CONVERSATIONS)
     groups = [list(group) for _, group in groupby(turns, key=lambda turn: records.path(turn).rpartition(b"/")[0])]
-    names, times, titles = (records.column(name) for name in ("conversation", "time", "title"))
+    names, times, titles, readers = (records.column(name) for name in ("conversation", "time", "title", VISIBILITY))
     listed = [
-        Conversation(names.text(group[-1]), len(group), times.text(group[-1]), titles.text(group[0]))
+        Conversation(
+            names.text(group[-1]),
+            len(group),
+            times.text(group[-1]),
+            titles.text(group[0]),
+            readers.text(group[0]) or DEFAULTS[TURN],
+        )
         for group in groups
     ]
     return sorted(listed, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
 
 
-def import_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bool = False) -> ImportedTurns:
+def import_turns(
+    workspace: Workspace, turns: Sequence[Turn], *, visibility: str = "", allow_secrets: bool = False
+) -> ImportedTurns:
     """Store all turns in one commit, each in place of the one with its number.
 
-    A line with a secret is redacted, instead of refusing the import: a transcript is not written by hand. Raises
-    UsageError, GitFailed, StorageFailed.
+    Without a visibility a conversation keeps the one that it has, by default `me`. A line with a secret is redacted,
+    instead of refusing the import: a transcript is not written by hand. Raises UsageError, GitFailed, StorageFailed.
     """
     checked = [
         check_turn(
@@ -130,12 +185,15 @@ def import_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: 
         )
         for turn in turns
     ]
-    blobs = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in checked}
+    names = {turn.conversation for turn in checked}
     changes: Changes = {}
     with RecordStore(workspace.location) as store:
 
         def replace(tip: Tip) -> Changes:
             nonlocal changes
+            seen_by = {name: visibility or _find_visibility(store, tip, name) or DEFAULTS[TURN] for name in names}
+            visible = [turn._replace(visibility=seen_by[turn.conversation]) for turn in checked]
+            blobs = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in visible}
             # A transcript that is imported again has mostly turns that are stored already.
             changes = {path: data for path, data in blobs.items() if store.find_data(tip, path) != data}
             return changes

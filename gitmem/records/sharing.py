@@ -1,6 +1,6 @@
 """Take the changes of this clone into what it shares, and what others share into its memory. Uses no network.
 
-Records are shared if their visibility is `team` or `org`. Others, and conversations, stay.
+Records are shared if their visibility is `team` or `org`. Others stay.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.memory.foreign_records import find_foreign_faults
 from gitmem.memory.purgeable_objects import MAX_BYTES, find_present
-from gitmem.memory.record_paths import REFERENCE, is_record_path
+from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_record_path, is_turn_path
 from gitmem.memory.record_store import Changes, RecordStore, StoredBlob, Tip
 from gitmem.memory.shared_state import (
     SharedState,
@@ -22,15 +22,16 @@ from gitmem.memory.shared_state import (
     read_writer,
     write_shared,
 )
-from gitmem.memory.union import Memory, Placed, own_changes, place_records
+from gitmem.memory.union import VARIANT_OF, Memory, Placed, own_changes, place_records
 from gitmem.memory.versions import State, Version, contents, merge_states, version_id
 from gitmem.memory.visibility import travels
 from gitmem.memory.writer_identity import new_writer_id, read_writer_id
 from gitmem.memory.writer_refs import split_writer_ref
 from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
-from gitmem.record import is_record, parse_record
+from gitmem.record import Record, is_record, parse_record
 from gitmem.records.record_sharers import find_sharers
 from gitmem.records.signed_records import MARK, describe_signatures, is_refused, without_new
+from gitmem.types import TURN
 
 
 class Merged(NamedTuple):
@@ -82,12 +83,18 @@ def read_memory(store: RecordStore, tip: Tip, known: Mapping[bytes, Placed]) -> 
     """Return the records of a memory, and those that may leave the clone. `known` records are not read for that."""
     records = {entry.path: entry.oid for entry in store.entries(tip)}
     shared = {}
+    private: dict[bytes, bool] = {}
     for path, oid in records.items():
-        if is_record_path(path):
-            # A record of the union is shared by definition; only others must be read for their visibility.
-            placed = known.get(path)
-            if (placed is not None and placed.oid == oid) or travels(store.read_record(oid, path.decode())):
-                shared[path] = oid
+        # A record of the union is shared by definition; only others must be read for their visibility.
+        placed = known.get(path)
+        travelling = placed is not None and placed.oid == oid
+        folder = path.rpartition(b"/")[0] if is_turn_path(path) else path
+        if not travelling and is_record_path(path) and not private.get(folder, False):
+            travelling = travels(store.read_record(oid, path.decode()))
+        # Entries are sorted. The first turn decides for a private conversation, so that its turns are not all read.
+        private.setdefault(folder, not travelling)
+        if travelling:
+            shared[path] = oid
     return Memory(records, shared)
 
 
@@ -287,9 +294,15 @@ def _memory_changes(memory: Memory, placed: Mapping[bytes, Placed]) -> tuple[Cha
             continue
         added += path not in memory.records
         changes[path] = StoredBlob(content) if data is None else data
-    conflicts = {name for path, each in placed.items() if path != each.path for name in (path, each.path)}
-    names = tuple(sorted(path.rpartition(b"/")[2].decode() for path in conflicts))
+    variants = [parse_record(each.data, path.decode()) for path, each in placed.items() if each.data is not None]
+    names = tuple(sorted({name for variant in variants for name in _both_names(variant)}))
     return changes, Merged(added, len(changes) - deleted - added, deleted, names)
+
+
+def _both_names(variant: Record) -> tuple[str, str]:
+    """Return the ids of a variant and of its record, as users name them."""
+    prefix = CONVERSATION_PREFIX if variant.kind == TURN else ""
+    return prefix + variant.id, f"{prefix}{variant.fields[VARIANT_OF]}"
 
 
 def forget_revisions(

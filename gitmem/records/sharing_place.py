@@ -24,17 +24,16 @@ from gitmem.git.remotes import (
     read_remote_setting,
     write_remote_setting,
 )
-from gitmem.memory.record_paths import is_record_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.shared_state import list_fetched, read_shared, read_writer, store_again, store_writer
 from gitmem.memory.union import place_records
 from gitmem.memory.versions import State, contents, merge_states
-from gitmem.memory.visibility import VISIBILITY, travels
+from gitmem.memory.visibility import VISIBILITY
 from gitmem.memory.writer_identity import read_writer_id
 from gitmem.memory.writer_refs import BRANCH, BRANCHES, PREFIXES, REF, fetched_reference
 from gitmem.memory.writer_tree import WriterState
 from gitmem.record import Record, format_record
-from gitmem.records.sharing import own_writer, require_whole_memory
+from gitmem.records.sharing import own_writer, read_memory, require_whole_memory
 from gitmem.records.signed_records import read_author
 from gitmem.workspace import Workspace
 
@@ -134,8 +133,7 @@ def _unshared_paths(workspace: Workspace, store: RecordStore, tip: Tip) -> list[
         own, sent = state.own.get(record.path, {}), pushed.get(record.path, {})
         return record.content in contents(own) and record.content not in contents(sent)
 
-    entries = [entry for entry in store.entries(tip) if is_record_path(entry.path) and is_unshared(entry.path)]
-    return [entry.path.decode() for entry in entries if travels(store.read_record(entry.oid, entry.path.decode()))]
+    return [path.decode() for path in read_memory(store, tip, placed).shared if is_unshared(path)]
 
 
 def _pushed_versions(location: RepositoryLocation, store: RecordStore) -> State:

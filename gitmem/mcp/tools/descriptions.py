@@ -122,8 +122,8 @@ SEARCH: Final = _tool(
     repositories={**_STRINGS, "description": "known ones, or *"},
     files=_STRINGS,
     folders=_STRINGS,
-    path={**_STRINGS, "description": "only these globs (gitignore syntax)"},
-    exclude={**_STRINGS, "description": "not these globs"},
+    path={**_STRINGS, "description": "gitignore globs"},
+    exclude=_STRINGS,
     language={**_STRINGS, "description": "python, ts, c++"},
     kind={
         **_STRINGS,
@@ -278,8 +278,8 @@ MEMORY_STORE: Final = _tool(
     "memory_store",
     "Store a note",
     "Store a note for later sessions. Worth storing: a decision and its reason, a preference of the user, a fact that "
-    "was hard to find and is not in code or git. Never: secrets, personal data, facts obvious from the code, "
-    "today's work, guesses. Search kind `notes` first; one topic per note.",
+    "was hard to find. Never: secrets, personal data, facts obvious from the code, today's work, guesses. "
+    "Search kind `notes` first; one topic per note.",
     ["content"],
     WRITES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_NOTE},
@@ -289,7 +289,8 @@ MEMORY_STORE: Final = _tool(
     paths={**_STRINGS, "description": "files it is about"},
     symbols=_STRINGS,
     supersedes={**_STRINGS, "description": "notes it replaces"},
-    expires={"type": "string"},
+    expires=_TEXT,
+    visibility={**_TEXT, "description": "me, team"},
     id={"type": "string", "description": "note to change"},
 )
 CONVERSATION_APPEND: Final = _tool(
@@ -302,6 +303,7 @@ CONVERSATION_APPEND: Final = _tool(
     role=_choice(ROLES),
     content={"type": "string", "minLength": 1, "maxLength": MAX_TURN},
     turn={"type": "integer", "minimum": 0, "maximum": MAX_INDEX, "description": "default: next"},
+    visibility=_TEXT,
 )
 DELETE: Final = _tool(
     "delete",

@@ -47,6 +47,7 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         symbols=arguments["symbols"],
         supersedes=arguments["supersedes"],
         expires=arguments["expires"],
+        visibility=arguments["visibility"] or DEFAULTS[NOTE],
     )
     text = _with_notes(f"stored {added.note.id}", added.notices)
     if not added.similar:
@@ -58,7 +59,7 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
 
 def _rewrite_note(workspace: Workspace, arguments: Arguments) -> str:
     """Change the given fields of a note; defaults do not count as given, for an agent need not repeat them."""
-    names = ("content", "paths", "symbols", "supersedes", "expires", "conversation")
+    names = ("content", "paths", "symbols", "supersedes", "expires", "conversation", "visibility")
     changes = {name: arguments[name] for name in names if arguments[name]}
     changes |= {
         name: arguments[name] for name, usual in (("type", "fact"), ("confidence", 1)) if arguments[name] != usual
@@ -69,10 +70,9 @@ def _rewrite_note(workspace: Workspace, arguments: Arguments) -> str:
 
 def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
     """Store a turn of a conversation; without a number it is the next one."""
-    conversation, number = arguments["conversation"], arguments["turn"]
-    result = append_turn(
-        workspace, conversation, arguments["role"], arguments["content"], None if number < 0 else number
-    )
+    conversation, number = arguments["conversation"], None if arguments["turn"] < 0 else arguments["turn"]
+    role, content, visibility = arguments["role"], arguments["content"], arguments["visibility"]
+    result = append_turn(workspace, conversation, role, content, number, visibility=visibility)
     verb = "replaced" if result.replaced else "stored"
     return _with_notes(f"{verb} turn {result.turn.number} of conversation:{visible(conversation)}", result.notices)
 

@@ -160,6 +160,7 @@ def store_turn(service: Service, arguments: Arguments, _call: Call) -> dict[str,
         arguments["role"],
         arguments["content"],
         None if turn < 0 else turn,
+        visibility=arguments["visibility"],
         allow_secrets=arguments["allow_secrets"],
     )
     values = {**turn_json(added.turn), "replaced": added.replaced, "notices": list(added.notices)}
@@ -285,16 +286,18 @@ OPERATIONS: Final = (
     ),
     Operation(
         "GET", f"{_ONE}/conversations", "listConversations", "List conversations, the latest first.", conversations,
-        record(items=array(record(id=TEXT, turns=COUNT, time=TEXT, title=TEXT))), query={"limit": _LIST},
+        record(items=array(record(id=TEXT, turns=COUNT, time=TEXT, title=TEXT, visibility=TEXT))),
+        query={"limit": _LIST},
     ),
     Operation(
         "POST", f"{_ONE}/conversations", "appendTurn", "Store a turn of a conversation.", store_turn,
-        record(conversation=TEXT, turn=COUNT, role=TEXT, content=TEXT, time=TEXT),
+        record(conversation=TEXT, turn=COUNT, role=TEXT, content=TEXT, time=TEXT, visibility=TEXT, shared_by=TEXT),
         body={
             "conversation": text("Name of the conversation.", most=MAX_CONVERSATION, least=1),
             "role": {**choice("Who speaks.", ROLES, "user")},
             "content": text("The turn.", most=MAX_TURN, least=1),
             "turn": {"type": "integer", "minimum": 0, "maximum": MAX_INDEX, "description": "Number of the turn."},
+            "visibility": choice("Who may read the conversation; by default as before, at first `me`.", VISIBILITIES),
             **_SECRETS,
         },
         required=("conversation", "content"), status=201,
