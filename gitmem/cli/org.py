@@ -43,7 +43,7 @@ def _say(ctx: click.Context, line: str) -> None:
 def command() -> None:
     """Publish repositories to PostgreSQL, and search them together under the rights of each person.
 
-    Needs `pip install 'gitmem-cli[org]'` and a server with pgvector; docs/organisation.md describes both. A DSN has no
+    Needs `pip install 'gitmem-cli[org]'` and a server; docs/organisation.md describes both. A DSN has no
     password: it comes from PGPASSWORD, a password file or a service file. A search sees the repositories that
     the role of its connection may read, and nothing else.
 
@@ -63,7 +63,7 @@ def command() -> None:
 def init(ctx: click.Context, dsn: str) -> ExitCode:
     """Create the schema, the roles and the policies in a database; does nothing if they exist.
 
-    The user of the DSN must be able to create roles and the extension `vector`. It becomes the owner of the tables and
+    The user of the DSN must be able to create roles. It becomes the owner of the tables and
     a member of the role gitmem_admin.
 
     \b
@@ -279,7 +279,7 @@ def status(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
     if as_json:
         write_json(state._asdict())
         return ExitCode.OK
-    print_line(f"schema      {state.schema}, PostgreSQL {state.server}, pgvector {state.extension}")
+    print_line(f"schema      {state.schema}, PostgreSQL {state.server}")
     print_line(f"role        {visible(state.role)}")
     heads = count(state.heads, "revision")
     print_line(

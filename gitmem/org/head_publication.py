@@ -9,7 +9,7 @@ until the new one is complete, and the next publisher uses the blobs that are th
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -119,8 +119,8 @@ def publish_head(
     database.execute("SELECT pg_advisory_unlock_shared(%s)", (BLOB_LOCK,))
     database.commit()
     if removed:
-        release_blobs(database, wait=False)
-    return head._replace(removed=removed, is_changed=is_changed)
+        release_blobs(database, removed, wait=False)
+    return head._replace(removed=len(removed), is_changed=is_changed)
 
 
 def _read_tree(searcher: Searcher) -> _Tree:
@@ -210,8 +210,8 @@ def _copied_row(blob: UploadedBlob, text: bytes) -> tuple[Any, ...]:
 
 def _replace_head(
     database: "Database", published: PublishedHead, tree_id: str, tree: _Tree, producer: int, *, is_default: bool
-) -> tuple[int, bool]:
-    """Make the tree visible at once; return the number of removed paths, and whether anything changed."""
+) -> tuple[list[int], bool]:
+    """Make the tree visible at once; return the blobs of removed paths, and whether anything changed."""
     database.execute(
         "INSERT INTO gitmem.repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (published.repository,)
     )
@@ -225,7 +225,7 @@ def _replace_head(
     )
     if not is_new_tree:
         database.commit()
-        return 0, False
+        return [], False
     database.execute(
         "CREATE TEMP TABLE IF NOT EXISTS staged_entries (path bytea, oid bytea, language text, words int4[])"
         " ON COMMIT DELETE ROWS"
@@ -236,10 +236,10 @@ def _replace_head(
             copy.write_row(entry)
     database.execute("ANALYZE staged_entries")
     parameters = {"head": head, "producer": producer}
-    removed = database.execute(_REMOVE_ENTRIES, parameters).rowcount
+    removed: Any = database.execute(_REMOVE_ENTRIES, parameters).fetchall()
     database.execute(_ADD_ENTRIES, parameters)
     database.commit()
-    return removed, True
+    return [row[0] for row in removed], True
 
 
 _REMOVE_ENTRIES: Final = """
@@ -247,6 +247,7 @@ DELETE FROM gitmem.entries WHERE head = %(head)s AND NOT EXISTS (
   SELECT FROM staged_entries staged JOIN gitmem.blobs
     ON blobs.oid = staged.oid AND blobs.language = staged.language AND blobs.producer = %(producer)s
   WHERE staged.path = entries.path AND blobs.id = entries.blob)
+RETURNING blob
 """
 _ADD_ENTRIES: Final = """
 INSERT INTO gitmem.entries (head, path, blob, words)
@@ -295,10 +296,16 @@ RETURNING id
 """
 
 
-def release_blobs(database: "Database", *, wait: bool) -> int | None:
-    """Delete the blobs that no head refers to; return their number, None if publishers are at work and `wait` is off.
+_RELEASE: Final = """
+DELETE FROM gitmem.blobs WHERE (%(blobs)s::bigint[] IS NULL OR id = ANY(%(blobs)s))
+  AND NOT EXISTS (SELECT FROM gitmem.entries WHERE entries.blob = blobs.id)
+"""
 
-    A later call deletes the others.
+
+def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, wait: bool) -> int | None:
+    """Delete the blobs that no head refers to, of some or of all; return their number.
+
+    Returns None if publishers are at work and `wait` is off. A later call for all blobs deletes the rest.
     """
     if wait:
         database.execute("SELECT pg_advisory_lock(%s)", (BLOB_LOCK,))
@@ -307,9 +314,9 @@ def release_blobs(database: "Database", *, wait: bool) -> int | None:
         if row is None or not row[0]:
             database.commit()
             return None
-    freed = database.execute(
-        "DELETE FROM gitmem.blobs WHERE NOT EXISTS (SELECT FROM gitmem.entries WHERE entries.blob = blobs.id)"
-    ).rowcount
+    # In the statement after the lock, so that it sees the heads that were published while this waited.
+    database.commit()
+    freed = database.execute(_RELEASE, {"blobs": None if blobs is None else list(blobs)}).rowcount
     database.execute("SELECT pg_advisory_unlock(%s)", (BLOB_LOCK,))
     database.commit()
     return freed

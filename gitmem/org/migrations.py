@@ -46,7 +46,6 @@ GRANT gitmem_admin TO CURRENT_USER;
 """
 
 _TABLES: Final = """
-CREATE EXTENSION IF NOT EXISTS vector;
 CREATE SCHEMA gitmem;
 CREATE TABLE gitmem.schema_version (version int NOT NULL, applied timestamptz NOT NULL DEFAULT now());
 CREATE TABLE gitmem.producers (

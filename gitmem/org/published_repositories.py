@@ -28,7 +28,6 @@ class DatabaseStatus(NamedTuple):
 
     schema: int
     server: str
-    extension: str
     role: str
     repositories: int
     heads: int
@@ -58,11 +57,11 @@ def read_status(database: "Database") -> DatabaseStatus:
     """Return the state of the database. Raises GitmemError if the schema is not that of this version."""
     require_version(database)
     about: Any = database.execute(
-        "SELECT current_setting('server_version'), (SELECT extversion FROM pg_extension WHERE extname = 'vector'),"
+        "SELECT current_setting('server_version'),"
         " current_user, pg_has_role('gitmem_publisher', 'USAGE'), (SELECT count(*) FROM gitmem.repositories),"
         " (SELECT count(*) FROM gitmem.heads), (SELECT coalesce(sum(chunks), 0)::bigint FROM gitmem.heads)"
     ).fetchone()
-    server, extension, role, publishes, repositories, heads, chunks = about
+    server, role, publishes, repositories, heads, chunks = about
     blobs = unused = None
     sizes: dict[str, int] = {}
     if publishes:
@@ -76,7 +75,7 @@ def read_status(database: "Database") -> DatabaseStatus:
             (list(_TABLES),),
         ).fetchall()
         sizes = dict(measured)
-    return DatabaseStatus(len(MIGRATIONS), server, extension, role, repositories, heads, chunks, blobs, unused, sizes)
+    return DatabaseStatus(len(MIGRATIONS), server, role, repositories, heads, chunks, blobs, unused, sizes)
 
 
 def drop_repository(database: "Database", repository: str, revision: str = "") -> int:
