@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher, open_searcher
-from gitmem.errors import UsageError
+from gitmem.errors import GitFailed, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
@@ -193,7 +193,7 @@ def _store_blobs(database: "Database", searcher: Searcher, tree: _Tree, producer
                 while group := list(islice(blobs, _READ_TOGETHER)):
                     texts = dict(reader.read_many([blob.oid.hex() for blob in group]))
                     for blob in group:
-                        row = _copied_row(blob, texts[blob.oid.hex()] or b"")
+                        row = _copied_row(blob, texts[blob.oid.hex()])
                         chunks, size = chunks + blob.chunks, size + sum(map(len, row[6:10]))
                         copy.write_row(row)
             width = -(-searcher.snapshot.dimensions // 8)
@@ -202,8 +202,11 @@ def _store_blobs(database: "Database", searcher: Searcher, tree: _Tree, producer
     return len(wanted), chunks, size
 
 
-def _copied_row(blob: UploadedBlob, text: bytes) -> tuple[Any, ...]:
-    """Return the columns of `staged_blobs`."""
+def _copied_row(blob: UploadedBlob, text: bytes | None) -> tuple[Any, ...]:
+    """Return the columns of `staged_blobs`. Raises GitFailed without a text: results could not be shown."""
+    if text is None:
+        hint = "git fsck, or in a partial clone: git fetch --refetch"
+        raise GitFailed(f"blob {blob.oid.hex()} cannot be read", hint=hint)
     packed = zlib.compress(text, _TEXT_LEVEL)
     return (*blob[:8], packed, blob.bits, blob.terms)
 

@@ -84,6 +84,16 @@ def test_revisions_are_searched_by_name_and_blobs_are_stored_once(published: str
     assert "1 blob freed" in cli("org", "drop", "shop", "--yes", "--dsn", published).out
 
 
+def test_a_blob_without_its_text_is_not_published(published: str, own: Repo, cli: Cli) -> None:
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    assert cli("-q", "-C", str(own.path), "index").code == 0
+    blob = own.git("rev-parse", "HEAD:src/refund.py")
+    (own.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    outcome = cli("-C", str(own.path), "org", "publish", "--name", "shop", "--dsn", published)
+    assert_error(outcome, 5, f"blob {blob} cannot be read", "git fsck")
+    assert "refund" not in cli("org", "query", "--dsn", published, "-l", "book the refund of an order").out
+
+
 def test_a_bare_mirror_is_published(dsn: str, indexed: Repo, cli: Cli, make_repo: Callable[..., Repo]) -> None:
     bare = make_repo("mirror.git", "--bare")
     bare.git("fetch", "-q", str(indexed.path), "main:main")
