@@ -19,6 +19,9 @@ IMPORTING: Final = frozenset({"python", "javascript"})
 REEXPORTING: Final = frozenset({"python", "javascript", "rust"})
 """Families in which a file exports what it imports."""
 
+RENAMING: Final = frozenset({"javascript"})
+"""Families in which a file exports its own definitions under other names. Such an export names no module."""
+
 PACKAGED: Final = frozenset({"go", "java"})
 """Families in which a bare name may come from another file of the same folder."""
 

@@ -116,8 +116,7 @@ POINTERS: Final[Mapping[str, frozenset[str]]] = {
 GLOBALS: Final[Mapping[str, frozenset[str]]] = {
     "javascript": frozenset(
         "Array ArrayBuffer BigInt Boolean Buffer Date Error Function Intl JSON Map Math Number Object Promise Proxy "
-        "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console document globalThis navigator process "
-        "window".split()
+        "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console globalThis".split()
     ),
 }
 """Objects of the library that need no import, by family. Their members are never those of a tree."""

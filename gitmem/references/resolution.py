@@ -19,6 +19,7 @@ from gitmem.references.languages import (
     IMPORTING,
     PACKAGED,
     REEXPORTING,
+    RENAMING,
     SELVES,
 )
 from gitmem.references.library_members import GLOBALS, POINTERS
@@ -153,8 +154,8 @@ class Resolver:
         return self._exports[key]
 
     def _defined_in(self, file: FileNames, module: str, name: str) -> list[Definition]:
-        """Return the definitions of a name in the files of a module; a file without one names itself."""
-        if not module:
+        """Return the definitions of a name in the files of a module, as a file writes it."""
+        if not module and file.family in RENAMING:
             own = [each for each in file.definitions(name) if not each.container]
             return own or self._imported(file, name) or []
         return [

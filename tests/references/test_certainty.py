@@ -15,6 +15,8 @@ class Parser {
 }
 """,
     "src/shop/time/Clock.kt": "package shop.time\nclass Clock {\n    fun hour(): Int = 1\n}\n",
+    "src/Tool.php": "<?php\nclass Tool { function run() {} }\n",
+    "src/use.php": "<?php\nuse Tool;\n$tool = new Tool();\n",
     "src/shop/Main.kt": "package shop\nimport shop.time.*\nfun run() { hour() }\n",
 }
 
@@ -33,3 +35,7 @@ def test_a_constructor_is_no_second_definition_of_its_class(shop: Searcher) -> N
 def test_the_import_of_a_package_brings_no_member_of_its_classes(shop: Searcher) -> None:
     # The bare name may come from elsewhere, which the plus says.
     assert places(shop, "Clock.hour", "callers") == ["src/shop/Main.kt:3+"]
+
+
+def test_a_class_without_a_namespace_is_imported_by_its_name_alone(shop: Searcher) -> None:
+    assert places(shop, "Tool", "callers") == ["src/use.php:3"]
