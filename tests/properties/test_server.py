@@ -66,10 +66,10 @@ class BadCall(NamedTuple):
 def bad_calls(draw: st.DrawFn) -> BadCall:
     """Spoil the arguments of one tool: one unknown, one missing, or one with a value that is not allowed."""
     name = draw(st.sampled_from(sorted(TOOLS)))
-    properties, good = TOOLS[name].schema["properties"], GOOD[name]
+    schema, good = TOOLS[name].schema, GOOD[name]
     faults: list[dict[str, Any]] = [{**good, "unknown": "value"}]
-    faults += [{key: value for key, value in good.items() if key != missing} for missing in good]
-    for key, about in properties.items():
+    faults += [{key: value for key, value in good.items() if key != missing} for missing in schema.get("required", ())]
+    for key, about in schema["properties"].items():
         faults += [{**good, key: value} for value in wrong_values(about)]
     return BadCall(name, draw(st.sampled_from(faults)))
 
