@@ -1,12 +1,15 @@
-"""Compile the patterns of a language into one query of the parser library. Only `parse` itself is as close to it."""
+"""Find the nodes that the patterns of a language capture: by a walk for a few files, by a compiled query for more."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
 from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, NAMESPACE, Grammar, Node
 from gitmem.chunking.grammars import find_grammar
 from gitmem.chunking.occurrence_patterns import PATTERNS, generic_patterns
+from gitmem.chunking.occurrence_walk import RepeatedFieldError, Table, find_by_walk, parse_patterns
 from gitmem.chunking.parse import Query, capture, find_query, language_nodes
 
 _UNITS: Final = (LEAF, CONTAINER, MERGEABLE, NAMESPACE)
@@ -19,30 +22,62 @@ _KINDS: Final = {
 """Kind of a definition by the chunk type of its unit. A block of methods (`impl`) defines no name of its own."""
 
 
+_WALKED_BYTES: Final = 1 << 16
+"""Bytes of a language that a process walks before it compiles the patterns. For most languages the walk of 100 to 400
+KB costs as much as compiling does, so whichever comes first wastes little (the ski rental problem)."""
+
+_walked: Counter[str] = Counter()
+"""Bytes walked so far by language. A count decides only how names are found, never which."""
+
+
 def find_captures(language: str, root: Node, end: int) -> Mapping[str, list[Node]]:
     """Return the nodes of a tree that the patterns of a language capture, up to a byte, by kind of occurrence."""
+    is_whole = end >= root.end_byte
+    if is_whole and _walked[language] + end <= _WALKED_BYTES:
+        _walked[language] += end
+        with suppress(RepeatedFieldError):
+            return find_by_walk(_table(language), root)
     query = _query(language)
-    return capture(query, root, end) if query is not None else {}
+    if query is None:
+        return {}
+    captures, complete = capture(query, root, end)
+    if not complete and is_whole:
+        # The library gave up matches of nested code. A file must not depend on the files before it, hence the walk.
+        with suppress(RepeatedFieldError):
+            return find_by_walk(_table(language), root)
+    return captures
+
+
+@cache
+def _patterns(language: str) -> Sequence[str]:
+    """Return the patterns of a language, each with the kind of its occurrences."""
+    grammar = find_grammar(language)
+    if grammar is None or grammar.merged_type:  # data formats and style sheets call nothing
+        return ()
+    node_types = frozenset(language_nodes(grammar.parser))
+    patterns = list(_unit_patterns(grammar, node_types))
+    for kind, source in (PATTERNS.get(language) or generic_patterns(node_types)).items():
+        patterns += [line.replace("@_", f"@{kind}") for line in _lines(source)]
+    return patterns
+
+
+@cache
+def _table(language: str) -> Table:
+    """Return the patterns of a language for a walk."""
+    return parse_patterns(_patterns(language))
 
 
 @cache
 def _query(language: str) -> Query | None:
     """Return the compiled patterns of a language, None if there are none."""
-    grammar = find_grammar(language)
-    if grammar is None or grammar.merged_type:  # data formats and style sheets call nothing
+    grammar, patterns = find_grammar(language), _patterns(language)
+    if grammar is None or not patterns:
         return None
-    parser, node_types = grammar.parser, frozenset(language_nodes(grammar.parser))
-    units = list(_unit_patterns(grammar, node_types))
-    patterns = PATTERNS.get(language) or generic_patterns(node_types)
-    for kind, source in patterns.items():
-        units += [line.replace("@_", f"@{kind}") for line in _lines(source)]
-    if not units:
-        return None
-    query = find_query(parser, "\n".join(units))
+    query = find_query(grammar.parser, "\n".join(patterns))
     if query is None:
         # Some unit has no field `name`. Each compilation analyses the grammar, so single patterns are tried only now.
-        units = [pattern for pattern in units if find_query(parser, pattern) is not None]
-        query = find_query(parser, "\n".join(units)) if units else None
+        usable = [pattern for pattern in patterns if find_query(grammar.parser, pattern) is not None]
+        query = find_query(grammar.parser, "\n".join(usable)) if usable else None
     return query
 
 

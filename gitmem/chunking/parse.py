@@ -260,11 +260,12 @@ def find_query(name: str, source: str) -> Query | None:
         return None
 
 
-def capture(query: Query, root: Node, end: int) -> dict[str, list[Node]]:
-    """Return the nodes that the patterns of a query capture, by the names of the captures; those up to a byte."""
+def capture(query: Query, root: Node, end: int) -> tuple[dict[str, list[Node]], bool]:
+    """Return the nodes that a query captures, by the names of the captures, up to a byte; and whether these are all."""
     cursor = QueryCursor(query, match_limit=_MATCHES)
     cursor.set_byte_range(0, end)
-    return cursor.captures(root)
+    captures = cursor.captures(root)
+    return captures, not cursor.did_exceed_match_limit
 
 
 @cache
