@@ -59,7 +59,8 @@ def test_every_command_prints_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(listing, list)
     assert listing[0].pop("state")["marks"] == []
     assert listing == [note]
-    assert json_of("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"], "title": ""}]
+    listed = {"id": "plan", "turns": 1, "time": turn["time"], "title": "", "visibility": "me"}
+    assert json_of("conversation", "list") == [listed]
     assert json_of("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
     assert "content" not in json_of("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
     assert len(json_of("memory", "log")) == 3  # type: ignore[arg-type]
