@@ -105,9 +105,11 @@ def check_signatures(location: RepositoryLocation, commits: Collection[str]) -> 
     """
     if not commits:
         return {}
-    args = ["--no-replace-objects", "log", "--no-walk=unsorted", "--no-show-signature", _FORMAT, *sorted(commits)]
+    # On standard input, because the refs of many writers exceed the length of a command line.
+    args = ["--no-replace-objects", "log", "--no-walk=unsorted", "--no-show-signature", _FORMAT, "--stdin"]
     states = dict.fromkeys(commits, UNKNOWN)
-    for line in _run_limited(location, args, {}).stdout.decode("utf-8", "replace").split("\n"):
+    names = "".join(f"{commit}\n" for commit in sorted(commits)).encode("ascii")
+    for line in _run_limited(location, args, {}, names).stdout.decode("utf-8", "replace").split("\n"):
         commit, *fields = line.split("\0")
         if commit in states and len(fields) == 3:
             letter, signer, key = fields
@@ -139,7 +141,9 @@ def _has_terminal() -> bool:
     return False
 
 
-def _run_limited(location: RepositoryLocation, args: Sequence[str], environment: Mapping[str, str]) -> GitResult:
+def _run_limited(
+    location: RepositoryLocation, args: Sequence[str], environment: Mapping[str, str], stdin: bytes = b""
+) -> GitResult:
     """Run git with programs that may ask for a passphrase. Where nobody can answer, they end after some seconds."""
     terminal = _has_terminal()
     quiet = {} if terminal else {**_QUIET, "DISPLAY": "", "WAYLAND_DISPLAY": ""}
@@ -151,7 +155,7 @@ def _run_limited(location: RepositoryLocation, args: Sequence[str], environment:
         new_session=not terminal,
     ) as process:
         try:
-            out, err = process.communicate(b"", timeout=None if terminal else _SECONDS)
+            out, err = process.communicate(stdin, timeout=None if terminal else _SECONDS)
         except subprocess.TimeoutExpired:
             _end_group(process)
             return GitResult(b"", f"no answer in {_SECONDS:.0f} seconds, perhaps a passphrase is missing", 1)
