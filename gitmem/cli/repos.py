@@ -1,6 +1,7 @@
 """`gitmem repos`."""
 
 import os
+import shlex
 
 import click
 
@@ -28,12 +29,13 @@ from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.repository_list import print_repositories
 from gitmem.cli.style import print_line
+from gitmem.cli.text_input import print_notices
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.index_runs import read_runs
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.registry import KnownRepository, rename_repository
-from gitmem.workspace import open_workspace
+from gitmem.workspace import find_index, open_workspace
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _name_argument = click.argument("repository", metavar="NAME|PATH", shell_complete=complete("repositories"))
@@ -104,7 +106,12 @@ def add(ctx: click.Context, path: str, name: str, as_json: bool) -> ExitCode:
       gitmem repos add
       gitmem repos add ~/src/flask --name flask
     """
-    _print_known(ctx, enter_repository(open_here(ctx, path), os.environ, name), as_json=as_json)
+    workspace = open_here(ctx, path)
+    added = enter_repository(workspace, os.environ, name)
+    _print_known(ctx, added, as_json=as_json)
+    if added is not None and find_index(workspace) is None:
+        folder = shlex.quote(str(added.path))
+        print_notices(ctx, [f"it has no index yet, so searches leave it out: gitmem -C {folder} init"])
     return ExitCode.OK
 
 

@@ -32,6 +32,14 @@ def read(cli: Cli, *args: str) -> Json:
     return value
 
 
+def test_adding_a_repository_says_how_to_index_it(cli: Cli, web: Repo, make_repo: MakeRepo) -> None:
+    assert cli("repos", "add", "--name", "web", cwd=web.path).err == ""
+    new = make_repo("new")
+    added = cli("repos", "add", cwd=new.path)
+    assert added.out == f"new  {new.path}\n"
+    assert added.err == f"note: it has no index yet, so searches leave it out: gitmem -C {new.path} init\n"
+
+
 def test_rows_are_read_live(cli: Cli, web: Repo, make_repo: MakeRepo, home: Path, tmp_path: Path) -> None:
     add_repository({"HOME": str(home)}, make_repo("empty").path)
     add_repository({"HOME": str(home)}, tmp_path / "gone")
