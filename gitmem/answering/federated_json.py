@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gitmem.answering.answer_json import hit_json, json_path
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import FederatedAnswer
+    from gitmem.answering.federated_answer import FederatedAnswer, SearchedRepository, SkippedRepository
     from gitmem.search.explain import Explanation
 
 
@@ -15,6 +15,16 @@ def federated_json(answer: "FederatedAnswer", explanations: "Sequence[Explanatio
     return {
         "query": answer.query.text,
         "results": [federated_hit_json(answer, rank, explanation) for rank, explanation in enumerate(explanations)],
+        **repositories_json(answer.searched, answer.skipped),
+        "stats": {**answer.stats, "notes": list(answer.notes)},
+    }
+
+
+def repositories_json(
+    searched: "Sequence[SearchedRepository]", skipped: "Sequence[SkippedRepository]"
+) -> dict[str, Any]:
+    """Return the repositories of an answer as JSON values."""
+    return {
         "repositories_searched": [
             {
                 "name": one.name,
@@ -24,10 +34,9 @@ def federated_json(answer: "FederatedAnswer", explanations: "Sequence[Explanatio
                 "stale": one.stale,
                 "files_missing": one.missing,
             }
-            for one in answer.searched
+            for one in searched
         ],
-        "repositories_skipped": [{"name": one.name, "reason": one.reason} for one in answer.skipped],
-        "stats": {**answer.stats, "notes": list(answer.notes)},
+        "repositories_skipped": [{"name": one.name, "reason": one.reason} for one in skipped],
     }
 
 

@@ -6,7 +6,6 @@ from gitmem.answering.answer import rebuild_damaged
 from gitmem.answering.federated_answer import SkippedRepository
 from gitmem.answering.federated_search import Member
 from gitmem.answering.repository_selection import StartedRepository, describe_problem
-from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding import bundled
 from gitmem.embedding.encoder import Encoder
@@ -15,7 +14,7 @@ from gitmem.freshness.tree_selection import TreeSelection
 
 
 def open_members(
-    pending: Iterable[StartedRepository], query: Query, selection: TreeSelection, *, refresh: bool
+    pending: Iterable[StartedRepository], kinds: tuple[str, ...], selection: TreeSelection, *, refresh: bool
 ) -> tuple[list[Member], list[SkippedRepository]]:
     """Open the repositories that can be searched, and explain why the others cannot."""
     encoder = bundled.BundledEncoder()
@@ -23,7 +22,7 @@ def open_members(
     skipped: list[SkippedRepository] = []
     for one in pending:
         try:
-            searcher = _open(one, query, selection, encoder, refresh=refresh and one.chosen.is_own)
+            searcher = _open(one, kinds, selection, encoder, refresh=refresh and one.chosen.is_own)
             members.append(Member(one.chosen.name, searcher, one.chosen.is_own))
         except GitmemError as problem:
             skipped.append(SkippedRepository(one.chosen.name, describe_problem(problem, one.chosen, one.workspace)))
@@ -31,13 +30,12 @@ def open_members(
 
 
 def _open(
-    one: StartedRepository, query: Query, selection: TreeSelection, encoder: Encoder, *, refresh: bool
+    one: StartedRepository, kinds: tuple[str, ...], selection: TreeSelection, encoder: Encoder, *, refresh: bool
 ) -> Searcher:
     if one.problem is not None:
         raise one.problem
     assert one.workspace is not None, "a repository without a problem is open"
     assert one.reader is not None, "a repository without a problem is open"
-    kinds = query.filters.kinds
     try:
         return open_searcher(one.workspace, selection, kinds, refresh=refresh, reader=one.reader, encoder=encoder)
     except DamagedFile:

@@ -42,7 +42,7 @@ def answer_repositories(
         from gitmem.answering.federated_search import FederatedSearcher
         from gitmem.git.objects import open_reader
 
-        members, skipped = open_members(pending, query, selection, refresh=refresh)
+        members, skipped = open_members(pending, query.filters.kinds, selection, refresh=refresh)
         require_members(members, skipped)
 
         def open_blobs(number: int) -> AbstractContextManager["ObjectReader"]:

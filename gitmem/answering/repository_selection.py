@@ -128,7 +128,12 @@ def describe_problem(problem: GitmemError, chosen: ChosenRepository, workspace: 
 
 def check_federated(query: Query, selection: TreeSelection) -> None:
     """Refuse what makes no sense in several repositories. Raises: UsageError."""
-    if selection.changed:
-        raise UsageError("`--changed` applies to one repository", hint="leave out `--repo` and `--all`")
+    check_federated_selection(selection)
     if query.filters.pathspecs:
         raise UsageError("paths after `--` apply to one repository", hint="use `--folder`, `--file` or `--path`")
+
+
+def check_federated_selection(selection: TreeSelection) -> None:
+    """Refuse a range, whose ends are in one repository. Raises: UsageError."""
+    if selection.changed:
+        raise UsageError("`--changed` applies to one repository", hint="leave out `--repo` and `--all`")

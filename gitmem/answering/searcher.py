@@ -255,6 +255,12 @@ class Searcher:
 
         return TreeNames(self.snapshot, self.view, self._blob_of)
 
+    def numbered_names(self, first: int, number: int) -> "TreeNames":
+        """Return the names as those of one of several trees; its entries are counted from `first`."""
+        from gitmem.references.tree_names import TreeNames
+
+        return TreeNames(self.snapshot, self.view, self._blob_of, first, number)
+
     @cached_property
     def _blob_of(self) -> NDArray[np.int64]:
         return self.snapshot.match(self.view)

@@ -51,7 +51,8 @@ class Place(NamedTuple):
     """Line of a file that uses a name; `symbol` is the function or class around it, `text` the line.
 
     `rule` says how it was resolved, to how many `candidates`; `open` that it may also mean a library's. `depth` counts
-    the steps from the definition. `target` is the path and line of the definition that is meant, "" without one.
+    the steps from the definition. `target` is the path and line of the definition that is meant, "" without one. In an
+    answer from several repositories, `repository` is the name of the place's one, and `target` begins with a name.
     """
 
     path: str
@@ -64,6 +65,7 @@ class Place(NamedTuple):
     depth: int
     target: str
     text: str
+    repository: str = ""
 
 
 class RelatedPlaces(NamedTuple):
@@ -206,7 +208,7 @@ def _find_targets(searcher: "Searcher", query: UsageQuery) -> "tuple[str, tuple[
     from gitmem.references.scopes import split_name
 
     text = query.text.strip()
-    target = _find_place(searcher, text, query.folder)
+    target = find_place(searcher, text, query.folder)
     if target is not None:
         return target.name, (), [target]
     *qualifiers, name = split_name(text.removesuffix("()")) or ("", "")
@@ -214,17 +216,18 @@ def _find_targets(searcher: "Searcher", query: UsageQuery) -> "tuple[str, tuple[
     others = searcher.names.definitions(name) if qualifiers and not targets else []
     # A name behind an import is a library's: `requests.get`.
     if others and not searcher.names.importers(qualifiers[0]):
-        raise UsageError(f"no definition of `{text}` in this tree", hint=f"definitions: {_listed(others)}")
+        raise UsageError(f"no definition of `{text}` in this tree", hint=f"definitions: {list_symbols(others)}")
     return name, tuple(qualifiers), targets
 
 
-def _listed(definitions: "Sequence[Definition]") -> str:
+def list_symbols(definitions: "Sequence[Definition]") -> str:
+    """Return the first symbols of some definitions, and how many more there are."""
     symbols = list(dict.fromkeys(f"`{each.symbol}`" for each in definitions))
     shown = ", ".join(symbols[:_MAX_LISTED])
     return shown if len(symbols) <= _MAX_LISTED else f"{shown} and {len(symbols) - _MAX_LISTED} more"
 
 
-def _find_place(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
+def find_place(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
     """Return the definition that a location names; None if the text is a name. Raises UsageError."""
     from gitmem.answering.location_lookup import find_location, has_path
     from gitmem.references.named_definitions import definition_at

@@ -1,11 +1,14 @@
 """Usages of a name as JSON and as lines of text, for the command line and agents."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gitmem.answering.answer_json import json_path, view_json
+from gitmem.answering.federated_json import repositories_json
 from gitmem.display import count, visible
 
 if TYPE_CHECKING:
+    from gitmem.answering.federated_usages import FederatedUsages
     from gitmem.answering.usage_answer import Place, RelatedPlaces, UsageAnswer
 
 
@@ -15,12 +18,29 @@ def usages_json(answer: "UsageAnswer") -> dict[str, Any]:
         "query": answer.query.text,
         "name": answer.name,
         "symbols": answer.symbols,
-        "relations": {
-            related.relation: {"total": related.total, "places": [place_json(place) for place in related.places]}
-            for related in answer.relations
-        },
+        "relations": relations_json(answer.relations),
         "view": view_json(answer.view),
         "stats": {**answer.stats, "files_missing": answer.view.missing, "notes": answer.notes},
+    }
+
+
+def federated_usages_json(answer: "FederatedUsages") -> dict[str, Any]:
+    """Return usages in several repositories as JSON values; the `id` of a place names its repository."""
+    return {
+        "query": answer.query.text,
+        "name": answer.name,
+        "symbols": answer.symbols,
+        "relations": relations_json(answer.relations),
+        **repositories_json(answer.searched, answer.skipped),
+        "stats": {**answer.stats, "notes": answer.notes},
+    }
+
+
+def relations_json(relations: "Sequence[RelatedPlaces]") -> dict[str, Any]:
+    """Return the places of each relation; `total` counts all."""
+    return {
+        related.relation: {"total": related.total, "places": [place_json(place) for place in related.places]}
+        for related in relations
     }
 
 
@@ -33,6 +53,8 @@ def place_json(place: "Place") -> dict[str, Any]:
         "symbol": place.symbol,
         "text": place.text,
     }
+    if place.repository:
+        values |= {"repository": place.repository, "id": json_path(f"{place.repository}:{place.path}:{place.line}")}
     if place.depth:
         values |= {
             "depth": place.depth,
@@ -67,6 +89,14 @@ def describe_certainty(place: "Place", definitions: int) -> str:
     if place.open:
         parts.append("or of a library")
     return ", ".join(parts)
+
+
+def no_federated_usages(answer: "FederatedUsages") -> str:
+    """Return the sentence about a name that nothing in several repositories uses."""
+    where = count(len(answer.searched), "repository", "repositories")
+    if answer.symbols:
+        return f"no usages of `{answer.query.text}` in {where}"
+    return f"nothing in {where} has the name `{answer.query.text}`"
 
 
 def no_usages(answer: "UsageAnswer") -> str:

@@ -26,7 +26,7 @@ from gitmem.git.locate import locate
 from gitmem.workspace import Workspace, read_user_settings
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import FederatedAnswer
+    from gitmem.answering.federated_answer import FederatedAnswer, SearchedRepository, SkippedRepository
     from gitmem.search.explain import Explanation
 
 _Contexts = list[tuple[list[str], list[str]]]
@@ -57,7 +57,8 @@ def _print_answer(answer: "FederatedAnswer", form: Format) -> ExitCode:
         from gitmem.answering.federated_answer import mask_federated
 
         answer = mask_federated(answer)
-    _put_notes(answer, form)
+    if not form.quiet:
+        put_repository_notes(answer.searched, answer.skipped, answer.notes)
     _write(answer, form)
     if not answer.order:
         say(f"{describe_absence(answer)} ({_describe(answer)})")
@@ -66,15 +67,16 @@ def _print_answer(answer: "FederatedAnswer", form: Format) -> ExitCode:
     return ExitCode.OK if answer.order else ExitCode.NO_RESULTS
 
 
-def _put_notes(answer: "FederatedAnswer", form: Format) -> None:
-    if form.quiet:
-        return
-    for skipped in answer.skipped:
-        say(f"note: skipped {skipped.name}: {skipped.reason}")
-    for one in answer.searched:
+def put_repository_notes(
+    searched: "Sequence[SearchedRepository]", skipped: "Sequence[SkippedRepository]", notes: Sequence[str]
+) -> None:
+    """Print which repositories were skipped or are not completely indexed, and other notes."""
+    for left_out in skipped:
+        say(f"note: skipped {left_out.name}: {left_out.reason}")
+    for one in searched:
         if one.missing:
             say(f"note: {one.name}: {count(one.missing, 'file')} not indexed yet (gitmem -C {one.folder} index)")
-    for note in answer.notes:
+    for note in notes:
         say(f"note: {note}")
 
 
@@ -128,8 +130,14 @@ def _read_context(answer: "FederatedAnswer", number: int, form: Format) -> _Cont
 
 
 def _describe(answer: "FederatedAnswer") -> str:
+    return describe_repositories(answer.searched, answer.skipped, answer.stats["query_time_ms"])
+
+
+def describe_repositories(
+    searched: "Sequence[SearchedRepository]", skipped: "Sequence[SkippedRepository]", milliseconds: float
+) -> str:
     """Return how many repositories were searched and skipped, and the time."""
-    searched = count(len(answer.searched), "repository", "repositories")
-    skipped = f", {len(answer.skipped)} skipped" if answer.skipped else ""
-    stale = sum(one.stale for one in answer.searched)
-    return f"{searched}{skipped}{f', {stale} stale' if stale else ''}, {answer.stats['query_time_ms']:.0f} ms"
+    number = count(len(searched), "repository", "repositories")
+    left_out = f", {len(skipped)} skipped" if skipped else ""
+    stale = sum(one.stale for one in searched)
+    return f"{number}{left_out}{f', {stale} stale' if stale else ''}, {milliseconds:.0f} ms"

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from gitmem.references.languages import IMPORTING
 from gitmem.references.library_members import OTHER_MEMBERS
-from gitmem.references.tree_names import CLASS, Definition, FileNames, TreeNames
+from gitmem.references.tree_names import CLASS, Definition, FileNames, Names
+
+_Key = tuple[str, str, frozenset[int]]
+"""Family of languages, name, and the trees that a file can mean."""
 
 
 class Resolution(NamedTuple):
@@ -31,18 +34,18 @@ class Resolution(NamedTuple):
 
 
 class DefinitionsByName:
-    """Definitions in one tree, for one query."""
+    """Definitions in the trees that a file can mean, for one query."""
 
-    def __init__(self, names: TreeNames) -> None:
+    def __init__(self, names: Names) -> None:
         self._names = names
-        self._families: dict[tuple[str, str], list[Definition]] = {}
-        self._folders: dict[tuple[str, str, str], list[Definition]] = {}
-        self._all_by_name: dict[tuple[str, str], Resolution] = {}
-        self._members_by_name: dict[tuple[str, str], Resolution] = {}
+        self._families: dict[_Key, list[Definition]] = {}
+        self._folders: dict[tuple[str, str, str, int], list[Definition]] = {}
+        self._all_by_name: dict[_Key, Resolution] = {}
+        self._members_by_name: dict[_Key, Resolution] = {}
 
     def members(self, file: FileNames, name: str) -> Resolution:
         """Return the members of that name of all classes: the object before the name is not known."""
-        key = file.family, name
+        key = file.family, name, self._names.reach(file)
         if key not in self._members_by_name:
             matches = self.of_family(file, name)
             members = [each for each in matches if each.container]
@@ -55,7 +58,7 @@ class DefinitionsByName:
 
     def all(self, file: FileNames, name: str) -> Resolution:
         """Return the definitions of a name at the top level of files, or else all."""
-        key = file.family, name
+        key = file.family, name, self._names.reach(file)
         if key not in self._all_by_name:
             matches = self.of_family(file, name)
             top = [each for each in matches if not each.container]
@@ -75,24 +78,28 @@ class DefinitionsByName:
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the language of a file, and in those that share names with it."""
-        key = file.family, name
+        key = file.family, name, self._names.reach(file)
         if key not in self._families:
             definitions = self._names.definitions(name)
-            self._families[key] = [each for each in definitions if self._names.file(each.entry).family == file.family]
+            self._families[key] = [each for each in definitions if self._is_reached(each, file.family, key[2])]
         return self._families[key]
+
+    def _is_reached(self, definition: Definition, family: str, reach: frozenset[int]) -> bool:
+        file = self._names.file(definition.entry)
+        return file.family == family and file.tree in reach
 
     def in_folder(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name at the top level of the files in the folder of a file."""
-        key = file.family, name, folder_of(file.path)
+        key = file.family, name, *folder_of(file)
         if key not in self._folders:
             self._folders[key] = [
                 each
                 for each in self.of_family(file, name)
-                if not each.container and folder_of(self._names.file(each.entry).path) == key[2]
+                if not each.container and folder_of(self._names.file(each.entry)) == key[2:]
             ]
         return self._folders[key]
 
 
-def folder_of(path: str) -> str:
-    """Return the folder of a path."""
-    return path.rpartition("/")[0]
+def folder_of(file: FileNames) -> tuple[str, int]:
+    """Return the folder of a file and the number of its tree."""
+    return file.path.rpartition("/")[0], file.tree

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from gitmem.references.scopes import split_name
-from gitmem.references.tree_names import Definition, TreeNames
+from gitmem.references.tree_names import Definition, Names, TreeNames
 
 
-def find_definitions(names: TreeNames, name: str, qualifiers: Sequence[str]) -> list[Definition]:
+def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list[Definition]:
     """Return the definitions of a name whose classes, or file and folders, end with the qualifiers before it."""
     definitions = names.definitions(name)
     if not qualifiers:

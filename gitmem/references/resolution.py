@@ -23,8 +23,8 @@ from gitmem.references.languages import (
     SELVES,
 )
 from gitmem.references.library_members import GLOBALS, POINTERS
-from gitmem.references.module_paths import names_file, names_part
-from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames, split_module, split_parts
+from gitmem.references.module_paths import names_part
+from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, Names, split_module, split_parts
 from gitmem.types import UNKNOWN_RECEIVER
 
 _DEPTH: Final = 6
@@ -38,9 +38,9 @@ NOTHING: Final = Resolution((), "")
 
 
 class Resolver:
-    """Resolves references in the files of one tree."""
+    """Resolves references in the files of one tree, or of several that import each other."""
 
-    def __init__(self, names: TreeNames) -> None:
+    def __init__(self, names: Names) -> None:
         self._names = names
         self._bases: dict[Definition, list[Definition]] = {}
         self._by_name = DefinitionsByName(names)
@@ -162,7 +162,7 @@ class Resolver:
             each
             for each in self._by_name.of_family(file, name)
             if self._is_exported(file, module, each)
-            and self._names_file(module, file, self._names.file(each.entry).path)
+            and self._names.names_module(module, file, self._names.file(each.entry))
         ]
 
     def _is_exported(self, file: FileNames, module: str, definition: Definition) -> bool:
@@ -179,7 +179,9 @@ class Resolver:
             matches: list[Definition] = []
             for entry in self._names.importers(imported):
                 other = self._names.file(entry)
-                if entry == file.entry or other.family != file.family or not self._names_file(module, file, other.path):
+                if entry == file.entry or other.family != file.family:
+                    continue
+                if not self._names.names_module(module, file, other):
                     continue
                 for binding in other.bindings.get(imported, ()):
                     original = name if imported == "*" else binding.original or name
@@ -187,9 +189,6 @@ class Resolver:
             if matches:
                 return _unique(matches)
         return []
-
-    def _names_file(self, module: str, file: FileNames, path: str) -> bool:
-        return names_file(module, path, file.path, file.family, self._names.has_path)
 
     # A name behind a receiver.
 
@@ -230,7 +229,7 @@ class Resolver:
         whole = (*class_.container, class_.name)
         if file.family in EXTENDED:
             matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
-            near = [each for each in matches if folder_of(self._names.file(each.entry).path) == folder_of(file.path)]
+            near = [each for each in matches if folder_of(self._names.file(each.entry)) == folder_of(file)]
             matches = near or matches
         else:
             matches = [each for each in file.definitions(name) if each.container == whole]

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.languages import CONSTRUCTED, family_of
+from gitmem.references.module_paths import names_file
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
 from gitmem.store.snapshot import Snapshot
@@ -52,12 +53,13 @@ class Binding(NamedTuple):
 
 
 class FileNames:
-    """Names in one file of the tree."""
+    """Names in one file of a tree; `tree` is its number, if a query looks in several."""
 
     def __init__(
-        self, entry: int, path: str, language: str, occurrences: Occurrences, snapshot: Snapshot, blob: int
+        self, entry: int, path: str, language: str, occurrences: Occurrences, snapshot: Snapshot, blob: int, tree: int
     ) -> None:
         self.entry = entry
+        self.tree = tree
         self.path = path
         self.family = family_of(language)
         self.occurrences = occurrences
@@ -167,11 +169,41 @@ class FileNames:
         return types.pop() if len(types) == 1 else ""
 
 
-class TreeNames:
-    """Names in a tree, for any number of queries. Files are read when they are first needed."""
+class Names(Protocol):
+    """Names in one tree or in several, as a query about usages reads them."""
 
-    def __init__(self, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]) -> None:
+    def file(self, entry: int) -> FileNames:
+        """Return the names of a file. Raises DamagedFile."""
+
+    def entries(self, name: str, roles: int) -> NDArray[np.int64]:
+        """Return the files in which a name has one of some roles, ascending."""
+
+    def definitions(self, name: str) -> list[Definition]:
+        """Return the definitions of a name in all files."""
+
+    def importers(self, name: str) -> list[int]:
+        """Return the files that import a name."""
+
+    def reach(self, file: FileNames) -> frozenset[int]:
+        """Return the numbers of the trees whose definitions a file can mean."""
+
+    def names_module(self, module: str, file: FileNames, other: FileNames) -> bool:
+        """Return whether a module, as a file writes it, is another file or the package that this is in."""
+
+
+class TreeNames:
+    """Names in a tree, for any number of queries. Files are read when they are first needed.
+
+    Among several trees it has a number, and its entries are counted from `first`.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64], first: int = 0, number: int = 0
+    ) -> None:
         self.view = view
+        self.first = first
+        self._reach = frozenset({number})
+        self._number = number
         self._snapshot = snapshot
         self._blob_of = blob_of
         self._files: dict[int, FileNames] = {}
@@ -194,11 +226,11 @@ class TreeNames:
         """Return the names of a file. Raises DamagedFile."""
         file = self._files.get(entry)
         if file is None:
-            blob = int(self._blob_of[entry])
+            blob = int(self._blob_of[entry - self.first])
             segment, number = self._snapshot.blob(blob)
-            path = self.view.path(entry).decode("utf-8", "surrogateescape")
+            path = self.view.path(entry - self.first).decode("utf-8", "surrogateescape")
             language = segment.languages[segment.blob_languages[number]]
-            file = FileNames(entry, path, language, segment.occurrences(number), self._snapshot, blob)
+            file = FileNames(entry, path, language, segment.occurrences(number), self._snapshot, blob, self._number)
             if len(self._files) >= MAX_CACHED_FILES:
                 self._files = {}  # other threads may still use the old one
             self._files[entry] = file
@@ -206,7 +238,7 @@ class TreeNames:
 
     def has_names(self, entry: int) -> bool:
         """Return whether the index has the content of a file."""
-        return int(self._blob_of[entry]) >= 0
+        return int(self._blob_of[entry - self.first]) >= 0
 
     def entries(self, name: str, roles: int) -> NDArray[np.int64]:
         """Return the files in which a name has one of some roles, ascending."""
@@ -217,7 +249,7 @@ class TreeNames:
         wanted = np.concatenate(blobs)
         starts, ends = np.searchsorted(sorted_blobs, wanted), np.searchsorted(sorted_blobs, wanted, "right")
         picked = [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return np.sort(np.concatenate(picked)) if picked else np.zeros(0, np.int64)
+        return np.sort(np.concatenate(picked)) + self.first if picked else np.zeros(0, np.int64)
 
     def _postings(self, name: str) -> Iterator[tuple[int, tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]]]:
         for segment, base in zip(self._snapshot.segments, self._snapshot.blob_bases.tolist(), strict=False):
@@ -246,6 +278,14 @@ class TreeNames:
         """Return the files that import a name."""
         entries: list[int] = self.entries(name, IMPORTED)[:MAX_DEFINING_FILES].tolist()
         return entries
+
+    def reach(self, _file: FileNames) -> frozenset[int]:
+        """Return the numbers of the trees whose definitions a file can mean: this one."""
+        return self._reach
+
+    def names_module(self, module: str, file: FileNames, other: FileNames) -> bool:
+        """Return whether a module, as a file writes it, is another file of the tree or the package that this is in."""
+        return names_file(module, other.path, file.path, file.family, self.has_path)
 
     def has_path(self, path: str) -> bool:
         """Return whether the tree has a file at a path."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.resolution import Resolver
-from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames
+from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, Names
 from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
 from gitmem.types import MAX_USAGE_DEPTH, OCCURRENCE_KINDS, USAGE_RELATIONS, Occurrence
 
@@ -69,11 +69,11 @@ DEFAULT_BOUNDS: Final = Bounds()
 
 
 class UsageFinder:
-    """Finds the usages of definitions in one tree, for one query."""
+    """Finds the usages of definitions in one tree, or in several, for one query."""
 
     def __init__(
         self,
-        names: TreeNames,
+        names: Names,
         is_test: Callable[[str], bool],
         check: Callable[[], None] = lambda: None,
         bounds: Bounds = DEFAULT_BOUNDS,
@@ -341,13 +341,18 @@ class UsageFinder:
 
     def _ranked(self, targets: Sequence[Definition], usages: list[Usage]) -> list[Usage]:
         """Sort usages: fewer steps, sure ones, those outside of tests, and near the definition first."""
-        folders = [self._names.file(each.entry).path.split("/")[:-1] for each in targets[:8]]
+        files = [self._names.file(each.entry) for each in targets[:8]]
+        folders = [(file.tree, file.path.split("/")[:-1]) for file in files]
 
-        def key(usage: Usage) -> tuple[int, int, bool, int, str, int]:
-            path = self._names.file(usage.entry).path
-            near = max((_shared(path.split("/"), folder) for folder in folders), default=0)
+        def key(usage: Usage) -> tuple[int, int, bool, int, int, str, int]:
+            file = self._names.file(usage.entry)
+            path = file.path
+            # A file of the same tree is nearer than any of another one.
+            near = max(
+                (1 + _shared(path.split("/"), folder) for tree, folder in folders if tree == file.tree), default=0
+            )
             doubt = min(usage.candidates + usage.open, 8)
-            return usage.depth, doubt, self._is_test(path), -near, path, usage.line
+            return usage.depth, doubt, self._is_test(path), -near, file.tree, path, usage.line
 
         return sorted(usages, key=key)
 

@@ -27,6 +27,7 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.answering.federated_answer import FederatedAnswer
+    from gitmem.answering.federated_usages import FederatedUsages
 
 Result = TypeVar("Result")
 
@@ -101,6 +102,20 @@ class OpenAnswers:
         result = self._with_tree(selection, (), use, refresh=refresh)
         result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         return result
+
+    def usages_of_repositories(
+        self, names: Sequence[str], query: UsageQuery, selection: TreeSelection, *, refresh: bool, mask: bool
+    ) -> "FederatedUsages":
+        """Answer like `answering.federated_usages.read_federated_usages`. Raises: as that, and CallCancelled."""
+        from gitmem.resident.open_federation import usages_of_open_repositories
+
+        if not refresh or self._repository.is_building:
+            raise Refused
+        chosen = choose_repositories(self._repositories.environment, names, self.workspace())
+        answer = usages_of_open_repositories(self._repositories, chosen, query, selection, self._call, mask=mask)
+        if any(one.missing for one in answer.searched):  # perhaps records, which do not matter here
+            raise Refused
+        return answer
 
     def map(
         self, query: MapQuery, estimate: Estimate, selection: TreeSelection, *, refresh: bool, mask: bool

@@ -3,12 +3,21 @@
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import NamedTuple
 
 from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository, answer_members
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.federated_search import Member
-from gitmem.answering.repository_selection import MISSING, ChosenRepository, check_federated, describe_problem
+from gitmem.answering.federated_usages import FederatedUsages, usages_of_members
+from gitmem.answering.repository_selection import (
+    MISSING,
+    ChosenRepository,
+    check_federated,
+    check_federated_selection,
+    describe_problem,
+)
 from gitmem.answering.search_query import Query, check_query
+from gitmem.answering.usage_answer import UsageQuery, check_usage_query
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
@@ -32,44 +41,91 @@ def answer_open_repositories(
     check_federated(query, selection)
     limit = check_query(query, selection, settings)
     with ExitStack() as stack:
-        trees: list[OpenTree] = []
-        members: list[Member] = []
-        skipped: list[SkippedRepository] = []
-        # Only the user's own repository gets a first index: a search must not start to index everything on the machine.
-        of_others = Call(builds_index=False)
-        for one in chosen:
-            call.check()
-            try:
-                tree = stack.enter_context(
-                    _lend(repositories, one, query, selection, call if one.is_own else of_others)
-                )
-            except GitmemError as problem:
-                skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem)))
-                continue
-            trees.append(tree)
-            members.append(Member(one.name, tree.searcher, one.is_own))
-        require_members(members, skipped)
-
-        def open_blobs(number: int) -> AbstractContextManager[ObjectReader]:
-            return nullcontext(trees[number].reader)  # it stays open for the next call
-
+        lent = _lend(repositories, chosen, query.filters.kinds, selection, call, stack)
+        trees, members = lent.trees, lent.members
         combination = repositories.combine(members, settings.search_cache_seconds)
-        answer = answer_members(combination.searcher, query, limit, open_blobs, skipped, combination.find)
+        answer = answer_members(combination.searcher, query, limit, lent.open_blobs, lent.skipped, combination.find)
         for number, of_member in answer.answers.items():
             # The file that was read differs from the one that was searched: the next call looks again.
             if of_member.view.stale:
                 trees[number].mark_stale()
-        opening = [f"{one.name}: {note}" for one, tree in zip(members, trees, strict=True) for note in tree.notes]
+        opening = lent.notes
     elapsed = round((time.perf_counter() - started) * 1000, 1)
     return answer._replace(
         stats={**answer.stats, "query_time_ms": elapsed}, notes=[*opening, *answer.notes, *call.notes]
     )
 
 
+def usages_of_open_repositories(
+    repositories: OpenRepositories,
+    chosen: Sequence[ChosenRepository],
+    query: UsageQuery,
+    selection: TreeSelection,
+    call: Call,
+    *,
+    mask: bool,
+) -> FederatedUsages:
+    """Answer like `read_federated_usages`, from trees that stay open. Raises: as that, and CallCancelled."""
+    started = time.perf_counter()
+    check_usage_query(query)
+    check_federated_selection(selection)
+    with ExitStack() as stack:
+        # Without kinds, these are the trees that searches have opened.
+        lent = _lend(repositories, chosen, (), selection, call, stack)
+        answer = usages_of_members(lent.members, query, lent.open_blobs, lent.skipped, mask=mask, check=call.check)
+        for tree, one in zip(lent.trees, answer.searched, strict=True):
+            if one.stale:
+                tree.mark_stale()
+        answer.notes[:0] = lent.notes
+    answer.notes.extend(call.notes)
+    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+    return answer
+
+
+class _Lent(NamedTuple):
+    """Trees of some repositories that a call may use, and the repositories that have none."""
+
+    trees: list[OpenTree]
+    members: list[Member]
+    skipped: list[SkippedRepository]
+
+    def open_blobs(self, number: int) -> AbstractContextManager[ObjectReader]:
+        """Return the blob reader of a member, which stays open for the next call."""
+        return nullcontext(self.trees[number].reader)
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes about the opening of each tree, with the name of its repository."""
+        return [
+            f"{one.name}: {note}" for one, tree in zip(self.members, self.trees, strict=True) for note in tree.notes
+        ]
+
+
 def _lend(
-    repositories: OpenRepositories, chosen: ChosenRepository, query: Query, selection: TreeSelection, call: Call
-) -> AbstractContextManager[OpenTree]:
-    return _open(repositories, chosen).lend_tree(selection, query.filters.kinds, call)
+    repositories: OpenRepositories,
+    chosen: Sequence[ChosenRepository],
+    kinds: tuple[str, ...],
+    selection: TreeSelection,
+    call: Call,
+    stack: ExitStack,
+) -> _Lent:
+    """Return the trees of some repositories, for as long as the stack is open. Raises: NoIndex if there are none."""
+    lent = _Lent([], [], [])
+    # Only the user's own repository gets a first index: a search must not start to index everything on the machine.
+    of_others = Call(builds_index=False)
+    for one in chosen:
+        call.check()
+        try:
+            tree = stack.enter_context(
+                _open(repositories, one).lend_tree(selection, kinds, call if one.is_own else of_others)
+            )
+        except GitmemError as problem:
+            lent.skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem)))
+            continue
+        lent.trees.append(tree)
+        lent.members.append(Member(one.name, tree.searcher, one.is_own))
+    require_members(lent.members, lent.skipped)
+    return lent
 
 
 def _open(repositories: OpenRepositories, chosen: ChosenRepository) -> OpenRepository:

@@ -1,0 +1,247 @@
+"""Usages in several repositories that import each other by the names of packages."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+import pytest
+
+from gitmem.answering.federated_search import Member
+from gitmem.answering.federated_usages import FederatedUsages, usages_of_members
+from gitmem.answering.usage_answer import UsageQuery
+from gitmem.errors import ExitCode
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
+from gitmem.registry import OFF_VARIABLE, add_repository
+from tests.gitrepo import ISOLATION, MakeRepo, Repo
+from tests.indexes import index
+from tests.references.asking import indexed_files
+from tests.resident.served import ask, serving, without_times
+from tests.sample import Cli, assert_error
+
+SIGNING = {
+    "src/signing/__init__.py": "from .core import Signer, sign\n",
+    "src/signing/core.py": """class Signer:
+    def dump(self, value):
+        return sign(value)
+
+
+def sign(value):
+    return value
+""",
+    "tests/helpers.py": "def prepare():\n    return 1\n",
+}
+WEB = {
+    "web/app.py": """from signing import Signer, sign
+from signing.core import sign as plain
+import signing
+
+
+class CookieSigner(Signer):
+    pass
+
+
+def respond(value):
+    plain(value)
+    signing.sign(value)
+    return sign(value)
+
+
+def later(signer):
+    return signer.dump(1)
+""",
+    "web/other.py": "def quiet(signer):\n    return signer.dump(2)\n",
+    "web/test_app.py": "from helpers import prepare\n\nprepare()\n",
+}
+UNRELATED = {
+    "sign.py": "def sign(value):\n    return value\n",
+    "main.py": "from sign import sign\n\nsign(3)\n",
+    "signing.py": "def sign(value):\n    return 0\n",
+    "near.py": "import signing\n\nsigning.sign(4)\n",
+}
+KIT = {
+    "packages/kit/package.json": '{"name": "@shop/kit", "version": "1.0.0"}\n',
+    "packages/kit/src/index.ts": "export * from './price';\n",
+    "packages/kit/src/price.ts": "export function round(x: number) { return x; }\nexport class Money { add() {} }\n",
+    "broken/package.json": "{not json\n",
+    "go/go.mod": "module example.com/kit/v2\n\ngo 1.21\n",
+    "go/money/money.go": "package money\n\nfunc Parse(text string) int { return 0 }\n",
+    "rust/Cargo.toml": '[package]\nname = "shop-kit"\n',
+    "rust/src/lib.rs": "pub fn weigh(x: u8) -> u8 { x }\n",
+    "java/src/main/java/com/shop/kit/Rates.java": (
+        "package com.shop.kit;\n\npublic class Rates {\n  public static int lookup(String code) { return 1; }\n}\n"
+    ),
+}
+APP = {
+    "app.ts": """import { round, Money } from '@shop/kit';
+round(1);
+const money = new Money();
+money.add();
+""",
+    "other.ts": "import { round } from '@other/kit';\nround(2);\n",
+    "main.go": 'package main\n\nimport "example.com/kit/v2/money"\n\nfunc run() {\n\tmoney.Parse("1")\n}\n',
+    "src/main.rs": "use shop_kit::weigh;\n\nfn main() {\n    weigh(1);\n}\n",
+    "src/main/java/com/app/Main.java": """package com.app;
+
+import com.shop.kit.Rates;
+
+public class Main {
+  int run() { return Rates.lookup("eur"); }
+}
+""",
+}
+REPOSITORIES: Mapping[str, Mapping[str, str]] = {
+    "signing": SIGNING, "web": WEB, "unrelated": UNRELATED, "kit": KIT, "app": APP,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Member]]:
+    folder = tmp_path_factory.mktemp("several")
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        for name, value in ISOLATION.items():
+            patch.setenv(name, value)
+        yield [
+            Member(name, stack.enter_context(indexed_files(folder / name, files)))
+            for name, files in REPOSITORIES.items()
+        ]
+
+
+def find(members: list[Member], text: str, *relations: str, depth: int = 1, limit: int = 100) -> FederatedUsages:
+    def open_blobs(number: int) -> AbstractContextManager[ObjectReader]:
+        return open_reader(members[number].searcher.tree.location, bulk=False)
+
+    return usages_of_members(members, UsageQuery(text, relations, depth, limit), open_blobs, ())
+
+
+def places(members: list[Member], text: str, relation: str, depth: int = 1) -> list[str]:
+    """Return the id of each place, with the number of definitions if it is not one, and `+` for a library's."""
+    (related,) = find(members, text, relation, depth=depth).relations
+    return [
+        f"{place.repository}:{place.path}:{place.line}"
+        + (f" {place.candidates}" if place.candidates != 1 and place.depth else "")
+        + ("+" if place.open else "")
+        for place in related.places
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "relation", "expected"),
+    [
+        ("signing:src/signing/core.py#sign", "callers",
+         ["signing:src/signing/core.py:3", "web:web/app.py:11", "web:web/app.py:12", "web:web/app.py:13"]),
+        ("signing:src/signing/core.py:6", "importers",
+         ["signing:src/signing/__init__.py:1", "web:web/app.py:1", "web:web/app.py:2"]),
+        ("unrelated:sign.py#sign", "callers", ["unrelated:main.py:3"]),
+        ("unrelated:signing.py#sign", "callers", ["unrelated:near.py:3"]),
+        ("unrelated:sign.sign", "callers", ["unrelated:main.py:3"]),
+        ("signing::sign", "definitions", ["unrelated:signing.py:1"]),
+        ("Signer", "subclasses", ["web:web/app.py:6"]),
+        ("Signer.dump", "callers", ["web:web/app.py:17"]),
+        ("web:web/app.py#respond", "callees", ["signing:src/signing/core.py:6"]),
+        ("prepare", "callers", []),
+        ("round", "definitions", ["kit:packages/kit/src/price.ts:1"]),
+        ("round", "callers", ["app:app.ts:2"]),
+        ("Money.add", "callers", ["app:app.ts:4"]),
+        ("Parse", "callers", ["app:main.go:6"]),
+        ("weigh", "callers", ["app:src/main.rs:4"]),
+        ("lookup", "callers", ["app:src/main/java/com/app/Main.java:6"]),
+    ],
+)  # fmt: skip
+def test_an_import_leads_to_the_repository_that_provides_the_package(
+    members: list[Member], name: str, relation: str, expected: list[str]
+) -> None:
+    assert places(members, name, relation) == expected
+
+
+def test_steps_go_through_repositories(members: list[Member]) -> None:
+    by_depth = places(members, "signing:src/signing/core.py#sign", "callers", depth=2)
+    # `dump` calls `sign`, and a file that imports the package calls `dump`.
+    assert "web:web/app.py:17" in by_depth
+    assert not any(place.startswith("unrelated:") for place in by_depth)
+
+
+def test_a_place_says_which_of_several_definitions_it_means(members: list[Member]) -> None:
+    answer = find(members, "sign", "definitions", "callers")
+    assert answer.definitions == 3
+    callers = {f"{place.repository}:{place.path}": place.target for place in answer.relations[1].places}
+    assert callers == {
+        "signing:src/signing/core.py": "signing:src/signing/core.py:6",
+        "web:web/app.py": "signing:src/signing/core.py:6",
+        "unrelated:main.py": "unrelated:sign.py:1",
+        "unrelated:near.py": "unrelated:signing.py:1",
+    }
+
+
+def test_a_limit_says_what_it_cuts_in_all_repositories(members: list[Member]) -> None:
+    (related,) = find(members, "sign", "callers", limit=2).relations
+    assert (related.total, len(related.places)) == (6, 2)
+
+
+@pytest.fixture
+def known(make_repo: MakeRepo, fake_model: object, monkeypatch: pytest.MonkeyPatch, home: Path) -> list[Repo]:
+    """Make and register two repositories with an index, and one without."""
+    monkeypatch.delenv(OFF_VARIABLE)
+    repos = []
+    for name, files in (("signing", SIGNING), ("web", WEB), ("unrelated", UNRELATED)):
+        repo = make_repo(name)
+        repo.commit(files)
+        add_repository({"HOME": str(home)}, repo.path)
+        repos.append(repo)
+    for repo in repos[:2]:
+        index(repo)
+    return repos
+
+
+def test_places_begin_with_their_repository_and_get_reads_them(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    outcome = cli("usages", "--all", "-r", "callers", "sign", cwd=tmp_path)
+    assert outcome.code == ExitCode.OK
+    *lines, end = outcome.out.splitlines()
+    assert lines[:2] == ["callers: 4", "  signing:src/signing/core.py:3  Signer.dump  return sign(value)"]
+    assert end.startswith("2 repositories, 1 skipped, ")
+    assert "note: skipped unrelated: this repository has no index yet" in outcome.err
+    value = json.loads(cli("usages", "--all", "--json", "-r", "callers", "sign", cwd=tmp_path).out)
+    place = value["relations"]["callers"]["places"][-1]
+    assert (place["repository"], place["id"], place["path"]) == ("web", "web:web/app.py:13", "web/app.py")
+    assert (place["target"], place["by"]) == ("signing:src/signing/core.py:6", "import")
+    assert [one["name"] for one in value["repositories_searched"]] == ["signing", "web"]
+    assert value["repositories_skipped"][0]["name"] == "unrelated"
+
+
+def test_the_own_repository_is_indexed_first_and_names_its_places(cli: Cli, known: list[Repo]) -> None:
+    known[1].write({"web/fresh.py": "from signing import sign\n\nsign(5)\n"})
+    args = ("usages", "--repo", "web", "--repo", "signing", "-r", "callers")
+    assert "web:web/fresh.py:3" in cli(*args, "sign", cwd=known[1].path).out
+    for location in ("app.py#respond", "web:web/app.py#respond"):
+        none = cli(*args, location, cwd=known[1].path / "web")
+        assert none.err.endswith(f"no usages of `{location}` in 2 repositories\n"), none.err
+    assert cli(*args, "no_such_name", cwd=known[1].path).code == ExitCode.NO_RESULTS
+
+
+def test_a_running_server_gives_the_same_answer(cli: Cli, known: list[Repo], monkeypatch: pytest.MonkeyPatch) -> None:
+    args = ("usages", "--repo", "web", "--repo", "signing", "sign")
+    expected = cli(*args, cwd=known[1].path)
+    monkeypatch.chdir(known[1].path)
+    with serving(known[1].path):
+        served = ask(*args)
+    assert served is not None
+    assert without_times(served) == without_times(expected)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["--repo", "wep", "x"], ExitCode.USAGE, "unknown repository `wep`"),
+        (["--repo", "web", "--changed", "HEAD~1..HEAD", "x"], ExitCode.USAGE, "`--changed` applies to one repository"),
+        (["--repo", "unrelated", "x"], ExitCode.NO_INDEX, "none of these repositories can be searched"),
+        (["--all", "web:nothing.py"], ExitCode.USAGE, "no definition of `nothing.py` in web"),
+        (["--all", "web:dump"], ExitCode.USAGE, "no definition of `dump` in web"),
+        (["--all", "web:web/app.py"], ExitCode.USAGE, "`web/app.py` is a whole file"),
+        (["--all", "Nobody.dump"], ExitCode.USAGE, "no definition of `Nobody.dump` in these repositories"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    cli: Cli, known: list[Repo], tmp_path: Path, args: list[str], code: ExitCode, message: str
+) -> None:
+    assert_error(cli("usages", *args, cwd=tmp_path), code, message)
