@@ -118,6 +118,7 @@ def usages_of_members(
 
     for member in members:
         member.searcher.require_intact()
+    _require_searched(query.text.strip(), skipped)
     joined = _Joined(members, open_blobs)
     name, qualifiers, targets = joined.find_targets(query)
     finder = UsageFinder(joined.names, lambda path: path_role(path) == "test", check)
@@ -149,6 +150,14 @@ def usages_of_members(
         ],
         {"chunks": sum(member.searcher.snapshot.rows for member in members)},
     )  # fmt: skip
+
+
+def _require_searched(text: str, skipped: "Sequence[SkippedRepository]") -> None:
+    """Raise UsageError if a text begins with the name of a repository that was skipped."""
+    (id_,) = parse_ids([text], [one.name for one in skipped])
+    for one in skipped:
+        if one.name == id_.repository and not id_.name.startswith(":"):
+            raise UsageError(f"`{one.name}` cannot be searched: {one.reason}", hint="gitmem repos list")
 
 
 class _Joined:

@@ -236,6 +236,7 @@ def test_a_running_server_gives_the_same_answer(cli: Cli, known: list[Repo], mon
         (["--repo", "web", "--changed", "HEAD~1..HEAD", "x"], ExitCode.USAGE, "`--changed` applies to one repository"),
         (["--repo", "unrelated", "x"], ExitCode.NO_INDEX, "none of these repositories can be searched"),
         (["--all", "web:nothing.py"], ExitCode.USAGE, "no definition of `nothing.py` in web"),
+        (["--all", "unrelated:sign.py#sign"], ExitCode.USAGE, "`unrelated` cannot be searched: this repository has no"),
         (["--all", "web:dump"], ExitCode.USAGE, "no definition of `dump` in web"),
         (["--all", "web:web/app.py"], ExitCode.USAGE, "`web/app.py` is a whole file"),
         (["--all", "Nobody.dump"], ExitCode.USAGE, "no definition of `Nobody.dump` in these repositories"),
