@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from gitmem.actions.published_reading import read_from_server
 from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
-from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, parse_ids
+from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, is_published, parse_ids
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.registry import read_registry
-from gitmem.workspace import Workspace, open_workspace
+from gitmem.workspace import Workspace, open_workspace, read_user_settings
 
 
 def read_ids(
@@ -30,6 +31,9 @@ def read_ids(
             readings.append(Reading(read_repositories(names, environment), "", (), repository))
         elif not repository:
             readings.append(_read_own(own, names, options))
+        elif is_published(repository):
+            settings = own.settings if own else read_user_settings(environment)
+            readings.append(read_from_server(settings.org, repository, names, options))
         else:
             try:
                 workspace = open_workspace(places[repository], environment)

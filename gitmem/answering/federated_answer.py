@@ -11,6 +11,7 @@ from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, kinds_of
 from gitmem.events import measured
 from gitmem.git.object_reader import ObjectReader
+from gitmem.indexing.fingerprint import vectors_of
 from gitmem.memory.kinds import CODE
 from gitmem.search.engine import Rejected, SearchResult
 
@@ -47,6 +48,7 @@ class FederatedAnswer(NamedTuple):
     """Answer of several repositories. `order` has the hits, best first; `answers` those of each repository with hits.
 
     `notes` about single repositories begin with their names. `rejected` counts results below the least score.
+    `models` are those of the searched indexes: scores of one model compare.
     """
 
     query: Query
@@ -57,6 +59,7 @@ class FederatedAnswer(NamedTuple):
     stats: Mapping[str, Any]
     notes: Sequence[str]
     rejected: Rejected | None = None
+    models: frozenset[str] = frozenset()
 
 
 OpenBlobs = Callable[[int], AbstractContextManager[ObjectReader]]
@@ -98,7 +101,14 @@ def answer_members(
         },
         notes=[*notes, *found.notes, *_member_notes(searcher, answers, query)],
         rejected=found.rejected,
+        models=frozenset(vectors_of(member.snapshot.manifest.fingerprint) for member in members),
     )
+
+
+def answer_of_none(query: Query, skipped: Sequence[SkippedRepository]) -> FederatedAnswer:
+    """Return the answer if none of the repositories can be searched."""
+    stats = {"chunks": 0, "results": 0, "below_min_score": 0, "query_time_ms": 0.0}
+    return FederatedAnswer(query, [], {}, [], skipped, stats, [])
 
 
 def _member_notes(searcher: FederatedSearcher, answers: Mapping[int, Answer], query: Query) -> list[str]:

@@ -87,7 +87,9 @@ class FederatedSearcher:
         if len(results) > 1:
             names = "; ".join(group.names for group in self._groups)
             notes.append(f"each model searched its own repositories, and the lists are merged by rank: {names}")
-        return FederatedResult(results[0][0].terms, hits, results[0][0].unit_terms, _add_up(rejected), tuple(notes))
+        return FederatedResult(
+            results[0][0].terms, hits, results[0][0].unit_terms, add_rejected(rejected), tuple(notes)
+        )
 
 
 def _of_one(result: SearchResult) -> FederatedResult:
@@ -99,7 +101,7 @@ def _of_one(result: SearchResult) -> FederatedResult:
     return FederatedResult(result.terms, hits, result.unit_terms, result.rejected, result.notes)
 
 
-def _add_up(rejected: Sequence[Rejected]) -> Rejected | None:
+def add_rejected(rejected: Sequence[Rejected]) -> Rejected | None:
     """Return the rejected results of several lists as those of one."""
     if not rejected:
         return None

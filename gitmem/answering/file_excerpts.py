@@ -1,6 +1,6 @@
 """Read the text of a location in a tree: a whole file, lines of it, a symbol, or a chunk of a blob."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.excerpts import Excerpt, hash_content
@@ -29,8 +29,32 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str, folder
     """
     location = find_location(tree, text, folder)
     path, oid = path_text(tree.view.path(location.entry)), tree.view.oid(location.entry)
-    data = _read_text(reader, path, oid, tree.view.language(location.entry))
-    first, last = location.lines or LineRange(1, MAX_LINE)
+    data = reader.read(oid)
+    if data is None:
+        raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
+    file = FileBlob(path, oid, tree.view.language(location.entry), data)
+    return cut_excerpt(file, location.lines, location.symbol)
+
+
+class FileBlob(NamedTuple):
+    """File with the bytes of its blob."""
+
+    path: str
+    oid: str
+    language: str
+    data: bytes
+
+
+def cut_excerpt(file: FileBlob, span: LineRange | None, symbol: str = "") -> Excerpt:
+    """Return some lines of a file, None for all, without secrets; lines beyond its end are left out.
+
+    Raises: UsageError if the file is binary, or the first line does not exist.
+    """
+    path = file.path
+    if b"\0" in file.data[:_BINARY_BYTES]:
+        raise UsageError(f"`{path}` is binary")
+    data = mask_secrets(text_of(file.data, file.language))
+    first, last = span or LineRange(1, MAX_LINE)
     lines = lines_of(data.removesuffix(b"\n"), first, last)
     if not lines:
         raise UsageError(f"`{path}` has {len(data.splitlines())} lines, line {first} does not exist")
@@ -44,20 +68,11 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str, folder
         "path": json_path(path),
         "start_line": first,
         "end_line": last,
-        "symbol": location.symbol,
-        "language": tree.view.language(location.entry),
-        "blob": oid,
-        "file_size_bytes": reader.size(oid),
+        "symbol": symbol,
+        "language": file.language,
+        "blob": file.oid,
+        "file_size_bytes": len(file.data),
         "content_hash": hash_content(content),
     }
-    heading = f"{visible(path)}:{first}-{last} {visible(location.symbol)}".rstrip()
+    heading = f"{visible(path)}:{first}-{last} {visible(symbol)}".rstrip()
     return Excerpt(heading, lines, first, content, fields, name="" if hidden else json_path(path))
-
-
-def _read_text(reader: ObjectReader, path: str, oid: str, language: str) -> bytes:
-    data = reader.read(oid)
-    if data is None:
-        raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
-    if b"\0" in data[:_BINARY_BYTES]:
-        raise UsageError(f"`{path}` is binary")
-    return mask_secrets(text_of(data, language))

@@ -1,8 +1,14 @@
-"""Ids that name their repository: `NAME:ID`, where NAME is that of a known repository and ID is valid in it. Pure."""
+"""Ids that name their repository: `NAME:ID`, where NAME is that of a known repository and ID is valid in it. Pure.
+
+`org:NAME:ID` is one on the server of an organisation, unless a known repository is named `org`.
+"""
 
 import re
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
+
+PUBLISHED: Final = "org:"
+"""Prefix of the names of repositories that are searched on the server of the organisation; `org:*` means all."""
 
 REPOSITORY: Final = "repository"
 """Begins the id of a repository itself: `repository:NAME`. No repository has this name."""
@@ -29,4 +35,13 @@ def _parse(text: str, known: Collection[str]) -> RepositoryId:
         return RepositoryId(REPOSITORY, rest)
     if colon and rest and name in known and not _LINES.fullmatch(rest):
         return RepositoryId(name, rest)
+    if name + colon == PUBLISHED:
+        own, second, location = rest.partition(":")
+        if own and second and location and not _LINES.fullmatch(location):
+            return RepositoryId(PUBLISHED + own, location)
     return RepositoryId("", text)
+
+
+def is_published(name: str) -> bool:
+    """Return whether a name is that of a repository on the server. No local one has a colon in its name."""
+    return name.startswith(PUBLISHED)

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gitmem.answering.repository_ids import PUBLISHED, is_published
 from gitmem.answering.search_query import Query
 from gitmem.errors import DamagedFile, GitmemError, NoIndex, NotARepository, UsageError
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
@@ -33,6 +34,18 @@ class ChosenRepository(NamedTuple):
     is_own: bool = False
 
 
+class ChosenMembers(NamedTuple):
+    """Members of a search: repositories of this machine, and names of those on the server, without their prefix."""
+
+    local: list[ChosenRepository]
+    published: tuple[str, ...] = ()
+
+    @property
+    def has_own(self) -> bool:
+        """Whether the repository that the user works in is searched."""
+        return any(one.is_own for one in self.local)
+
+
 class StartedRepository(NamedTuple):
     """Repository whose tree is being read, or the reason why it cannot be."""
 
@@ -40,6 +53,17 @@ class StartedRepository(NamedTuple):
     workspace: Workspace | None
     reader: TreeReader | None
     problem: GitmemError | None = None
+
+
+def choose_members(
+    environment: Mapping[str, str], names: Sequence[str], own: Workspace | None, *, allow_folders: bool = True
+) -> ChosenMembers:
+    """Return what some names mean, here and on the server, which alone knows its repositories. Raises: UsageError."""
+    on_server = tuple(dict.fromkeys(name.removeprefix(PUBLISHED) for name in names if is_published(name)))
+    if "" in on_server:
+        raise UsageError(f"`{PUBLISHED}` names no repository", hint=f"`{PUBLISHED}NAME`, or `{PUBLISHED}*` for all")
+    local = [name for name in names if not is_published(name)]
+    return ChosenMembers(choose_repositories(environment, local, own, allow_folders=allow_folders), on_server)
 
 
 def choose_repositories(

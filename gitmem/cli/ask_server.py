@@ -27,6 +27,10 @@ SERVED = {
 }
 """Commands that a server may answer, and for a group of commands which of them. All of them only read records."""
 
+_PUBLISHED = ("org:", "--repo=org:")
+"""Beginnings of arguments that name repositories of an organisation. The rights there belong to whoever asks, and the
+password may be in the environment of the command."""
+
 _FLAGS = ("-q", "--quiet", "--no-pager")
 _COMPLETION = "_GITMEM_COMPLETE"
 _DEBUG = "GITMEM_DEBUG"
@@ -51,6 +55,8 @@ def ask_server(args: list[str]) -> int | None:
 
 def served_folder(args: list[str]) -> str | None:
     """Return the folder of `-C`, "" without it, or None if a server may not answer this command line."""
+    if any(arg.startswith(_PUBLISHED) for arg in args):
+        return None
     folder = ""
     rest = iter(args)
     for arg in rest:

@@ -11,6 +11,8 @@ from gitmem.answering.context_lines import read_context
 from gitmem.answering.federated_json import federated_hit_json, federated_json
 from gitmem.answering.federated_query import answer_repositories
 from gitmem.answering.hit_text import named_hit
+from gitmem.answering.repository_ids import PUBLISHED
+from gitmem.answering.repository_selection import choose_members
 from gitmem.answering.search_query import Query
 from gitmem.cli import console
 from gitmem.cli.answer_output import Format, explain_hits, hit_lines, put_end, put_hit
@@ -20,9 +22,10 @@ from gitmem.cli.server_start import start_user_server
 from gitmem.cli.shown_secrets import shows_secrets
 from gitmem.cli.style import Style, choose_style
 from gitmem.display import count, visible
-from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.locate import locate
+from gitmem.resident.federated_call import answer_chosen
 from gitmem.workspace import Workspace, read_user_settings
 
 if TYPE_CHECKING:
@@ -35,14 +38,23 @@ _Contexts = list[tuple[list[str], list[str]]]
 def query_repositories(
     own: Workspace | None, names: Sequence[str], query: Query, selection: TreeSelection, form: Format, *, refresh: bool
 ) -> ExitCode:
-    """Answer a query from some repositories and print the answer. Raises: as `answer_repositories`."""
+    """Answer a query from some repositories and print the answer. Raises: as `answer_chosen`."""
     client = console.client_console()
+    settings = own.settings if own else read_user_settings(os.environ)
     if client is not None:
         answer = client.answers.answer_repositories(names, query, selection, refresh=refresh)
     else:
-        answer = answer_repositories(own, names, query, selection, os.environ, refresh=refresh)
+        chosen = choose_members(os.environ, names, own)
+        if chosen.published and form.context:
+            hint = f"use `--full`, or leave out the names that begin with `{PUBLISHED}`"
+            raise UsageError("`-C` needs the files of the repository", hint=hint)
+
+        def answer_local() -> "FederatedAnswer":
+            return answer_repositories(own, chosen.local, query, selection, os.environ, refresh=refresh)
+
+        answer = answer_chosen(chosen, query, selection, settings, answer_local)
     page_output(click.get_current_context())
-    start_user_server(own.settings if own else read_user_settings(os.environ))
+    start_user_server(settings)
     return _print_answer(answer, form)
 
 

@@ -45,6 +45,7 @@ def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int | Non
     COMMIT  COMMIT:1-5                        message of a commit, by its id of 7 digits or more
     repository:NAME                           statistics of a registered repository
     NAME:ID                                   any of them in a registered repository
+    org:NAME:PATH:10-40                       file or lines of a published repository (gitmem org)
 
     Files are those of the working tree, and no index is needed. Keys, tokens and passwords are shown as dots. Several
     texts are printed below a heading each. If some ids cannot be read, the exit code is 5.

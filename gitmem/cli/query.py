@@ -123,7 +123,7 @@ class QueryCommand(click.Command):
     metavar="NAME",
     shell_complete=complete("repositories"),
     multiple=True,
-    help="Search this repository (see gitmem repos list).",
+    help="Search this repository (see gitmem repos list), or org:NAME or org:* on the server (see gitmem org).",
 )
 @click.option(
     "--recurse-submodules/--no-recurse-submodules",

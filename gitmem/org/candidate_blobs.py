@@ -8,6 +8,7 @@ document frequencies, too, are those of the rows that this role may read.
 # `NEAR` blobs by their nearest row contain the nearest `NEAR` rows, exactly. By words, the sum of each term's impact in
 # the best row is an upper bound of the score of any row (`term_keys`), so more blobs are taken.
 
+import zlib
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.errors import UsageError
+from gitmem.errors import DatabaseFailed
 from gitmem.org.blob_record import StoredBlob
 from gitmem.org.term_keys import hash_terms, keys_of
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
@@ -110,18 +111,27 @@ SELECT head, path, blob FROM gitmem.entries WHERE head = ANY(%s) AND blob = ANY(
 
 
 def find_heads(database: "Database", names: Sequence[str], revision: str) -> list[VisibleHead]:
-    """Return the heads that the role may read, of some repositories or of all (`*`).
+    """Return the heads that the role may read, of some repositories or of all (`*`)."""
+    # PostgreSQL takes no such text, so nothing there has that name.
+    known = [name for name in names if _is_text(name)]
+    if not known or not _is_text(revision):
+        return []
+    parameters = {"all": ALL in known, "names": [name for name in known if name != ALL], "revision": revision}
+    return [VisibleHead(*row) for row in database.execute(_HEADS, parameters).fetchall()]  # type: ignore[arg-type]
 
-    Raises UsageError for a name that is unknown or hidden, without a difference between the two.
-    """
-    parameters = {"all": ALL in names, "names": [name for name in names if name != ALL], "revision": revision}
-    heads = [VisibleHead(*row) for row in database.execute(_HEADS, parameters).fetchall()]  # type: ignore[arg-type]
-    known = {head.repository for head in heads}
-    lacking = [name for name in names if name != ALL and name not in known]
-    if lacking:
-        at = f" with the revision `{revision}`" if revision else ""
-        raise UsageError(f"no repository `{lacking[0]}`{at} that this role may read", hint="gitmem org repos")
-    return heads
+
+def _is_text(value: str) -> bool:
+    """Return whether a value is UTF-8 without NUL; arguments of the command line may be any bytes."""
+    return "\0" not in value and value == value.encode("utf-8", "replace").decode()
+
+
+def unpack_text(packed: bytes) -> bytes:
+    """Return the bytes of a blob. Raises DatabaseFailed."""
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as problem:
+        hint = "drop the repository and publish it again"
+        raise DatabaseFailed(f"damaged text of a blob: {problem}", hint=hint) from problem
 
 
 _COUNTED: Final = (attrgetter("chunks"), attrgetter("contents"), attrgetter("words"))

@@ -27,14 +27,16 @@ _HINTS: Final = {
 
 
 @contextmanager
-def open_database(dsn: str, role: str = "") -> "Iterator[Database]":
+def open_database(dsn: str, role: str = "", connect_seconds: int = CONNECT_SECONDS) -> "Iterator[Database]":
     """Connect for a `with` block and commit at its end, or roll back after an error. `role` acts as another role.
+
+    A `connect_timeout` of the DSN has precedence over `connect_seconds`, which are for each of its hosts.
 
     Raises: UsageError for a wrong DSN or without psycopg, DatabaseFailed.
     """
     try:
         import psycopg  # the extra `org`
-        from psycopg.conninfo import conninfo_to_dict
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
     except ModuleNotFoundError as problem:
         raise UsageError("this needs psycopg", hint="pip install 'gitmem-cli[org]'") from problem
     if not dsn:
@@ -47,10 +49,9 @@ def open_database(dsn: str, role: str = "") -> "Iterator[Database]":
         # Arguments are visible in the list of processes, and settings in files that are shared.
         hint = "leave it out and use PGPASSWORD, PGPASSFILE (~/.pgpass) or a service file (PGSERVICE)"
         raise UsageError("the DSN contains a password", hint=hint)
+    conninfo = dsn if parameters.get("connect_timeout") else make_conninfo(dsn, connect_timeout=connect_seconds)
     try:
-        with psycopg.connect(
-            dsn, connect_timeout=CONNECT_SECONDS, application_name="gitmem", autocommit=False
-        ) as database:
+        with psycopg.connect(conninfo, application_name="gitmem", autocommit=False) as database:
             database.execute("SELECT set_config('work_mem', %s, false)", (_WORK_MEMORY,))
             if role:
                 database.execute("SELECT set_config('role', %s, false)", (role,))

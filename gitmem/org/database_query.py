@@ -1,7 +1,6 @@
 """Answer a query from the repositories of an organisation: candidates of the server, ranked by the search engine."""
 
 import time
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -9,22 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.answer import Answer, ViewState
-from gitmem.answering.federated_answer import FederatedAnswer, HitPosition, SearchedRepository, SkippedRepository
+from gitmem.answering.federated_answer import (
+    FederatedAnswer,
+    HitPosition,
+    SearchedRepository,
+    SkippedRepository,
+    answer_of_none,
+)
+from gitmem.answering.federated_query import require_searched
 from gitmem.answering.hit_text import HitLines, Piece
 from gitmem.answering.query_encoder import query_encoder, search_or_words
+from gitmem.answering.repository_ids import PUBLISHED
 from gitmem.answering.search_query import Query, check_query
 from gitmem.chunking.blob_text import text_of
-from gitmem.errors import DatabaseFailed, NoIndex
+from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import COMMIT, TreeSelection
 from gitmem.git.path_encoding import path_bytes
-from gitmem.indexing.fingerprint import is_made_with
+from gitmem.indexing.fingerprint import is_made_with, vectors_of
 from gitmem.org.candidate_blobs import (
+    ALL,
     VisibleHead,
     find_heads,
     find_near_blobs,
     match_words,
     read_blobs,
     read_paths,
+    unpack_text,
 )
 from gitmem.org.candidate_index import CandidateIndex, open_candidates
 from gitmem.org.migrations import require_version
@@ -41,9 +50,6 @@ from gitmem.types import REPOSITORY_END
 
 if TYPE_CHECKING:
     from gitmem.org.connection import Database
-
-PREFIX: Final = "org:"
-"""Prefix of the names of repositories that are searched on the server."""
 
 _MARK: Final = REPOSITORY_END.decode() + "/"
 
@@ -65,15 +71,46 @@ _Texts = Mapping[tuple[str, str], bytes]
 def answer_from_database(
     database: "Database", settings: Settings, names: Sequence[str], query: Query, revision: str = ""
 ) -> FederatedAnswer:
-    """Answer a query as the role of the connection. Raises: UsageError, NoIndex, DatabaseFailed."""
+    """Answer like `search_database`, if the role may read all repositories that are named.
+
+    Raises: as that, UsageError for another name, and NoIndex if none can be searched.
+    """
+    answer = search_database(database, settings, names, query, revision)
+    unknown = [one for one in answer.skipped if one.reason == _lacking(one.name, revision)]
+    if unknown and names != (ALL,):
+        raise UsageError(unknown[0].reason, hint="gitmem org repos")
+    return require_searched(answer)
+
+
+def search_database(
+    database: "Database",
+    settings: Settings,
+    names: Sequence[str],
+    query: Query,
+    revision: str = "",
+    *,
+    is_elsewhere: bool = False,
+) -> FederatedAnswer:
+    """Answer a query as the role of the connection, and name the repositories that cannot be searched.
+
+    A name that is unknown and one that is hidden have the same reason. `is_elsewhere` if the user's own repository is
+    searched as well, which has precedence. Raises: UsageError, DatabaseFailed, and others of another schema.
+    """
     started = time.perf_counter()
     limit = check_query(query, TreeSelection("HEAD"), settings)
     require_version(database)
     # All statements see the same heads, whatever is published meanwhile.
     database.commit()
     database.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    heads, skipped = _choose_heads(find_heads(database, names, revision), settings)
-    search_result = _search(database, heads, query, settings, limit)
+    found = find_heads(database, names, revision)
+    heads, skipped = _choose_heads(found, settings)
+    known = {head.repository for head in found}
+    unknown = [PUBLISHED + name for name in names if name not in known and not (name == ALL and found)]
+    skipped += [SkippedRepository(name, _lacking(name, revision)) for name in unknown]
+    if not heads:
+        database.commit()
+        return answer_of_none(query, skipped)
+    search_result = _search(database, heads, query, settings, limit, is_elsewhere=is_elsewhere)
     answers, order = _read_answers(database, heads, query, search_result, limit)
     database.commit()
     rejected = search_result.result.rejected
@@ -82,7 +119,7 @@ def answer_from_database(
         order=order,
         answers=answers,
         searched=[
-            SearchedRepository(PREFIX + head.repository, None, head.commit, head.tree, stale=False, missing=0)
+            SearchedRepository(PUBLISHED + head.repository, None, head.commit, head.tree, stale=False, missing=0)
             for head in heads
         ],
         skipped=skipped,
@@ -94,25 +131,35 @@ def answer_from_database(
         },
         notes=list(search_result.result.notes),
         rejected=rejected,
+        models=frozenset([vectors_of(heads[0].fingerprint)]),
     )
+
+
+def _lacking(name: str, revision: str) -> str:
+    """Return why a name is skipped that no visible repository has: it says nothing about hidden ones."""
+    at = f" with the revision `{revision}`" if revision else ""
+    own = name.removeprefix(PUBLISHED)
+    if own == ALL:
+        return f"no repository{at} that this role may read is published"
+    return f"no repository `{own}`{at} that this role may read"
 
 
 def _choose_heads(
     heads: Sequence[VisibleHead], settings: Settings
 ) -> tuple[list[VisibleHead], list[SkippedRepository]]:
-    """Return the heads with rows of this version and model, and the others as skipped. Raises NoIndex."""
+    """Return the heads with rows of this version and model, and the others as skipped."""
     # The manifest of a provider's index names the dimensions, too: heads of one model share one fingerprint.
     usable = [head for head in heads if is_made_with(head.fingerprint, settings)]
     usable = [head for head in usable if head.fingerprint == usable[0].fingerprint]
     reason = "published by another version of gitmem or with another model; publish it again"
-    skipped = [SkippedRepository(PREFIX + head.repository, reason) for head in heads if head not in usable]
-    if not usable:
-        reasons = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
-        raise NoIndex(reasons or "no repository that this role may read is published", hint="gitmem org repos")
+    skipped = [SkippedRepository(PUBLISHED + head.repository, reason) for head in heads if head not in usable]
     return usable, skipped
 
 
-def _search(database: "Database", heads: Sequence[VisibleHead], query: Query, settings: Settings, limit: int) -> _Found:
+def _search(
+    database: "Database", heads: Sequence[VisibleHead], query: Query, settings: Settings, limit: int, *,
+    is_elsewhere: bool,
+) -> _Found:  # fmt: skip
     encoder = query_encoder(settings, heads[0].fingerprint)
     parsed = parse_query(query.text.strip())
     candidates: CandidateIndex | None = None
@@ -123,6 +170,8 @@ def _search(database: "Database", heads: Sequence[VisibleHead], query: Query, se
         candidates = _find_candidates(database, heads, parsed, vector)
         if candidates is None:
             return SearchResult(parsed.terms, [])
+        if is_elsewhere:
+            candidates.scope.elsewhere = np.ones(len(candidates.view), bool)
         options = SearchOptions(mode, settings.fusion)
         return search([candidates.scope], parsed, encoder, limit=limit, options=options, min_score=query.least_score)
 
@@ -211,7 +260,7 @@ def _own_hit(hit: Hit, repository: str) -> Hit:
 
     def shorten(path: str) -> str:
         name, _, own = path.partition(_MARK)
-        return own if name == repository else f"{PREFIX}{name}:{own}"
+        return own if name == repository else f"{PUBLISHED}{name}:{own}"
 
     copies = tuple(place._replace(path=shorten(place.path)) for place in hit.copies)
     return hit._replace(path=shorten(hit.path), copies=copies)
@@ -229,9 +278,5 @@ def _read_texts(database: "Database", heads: Sequence[VisibleHead], hits: Sequen
     texts = {}
     rows: Any = database.execute(_TEXTS, (oids, heads[0].fingerprint)).fetchall()
     for oid, language, packed in rows:
-        try:
-            texts[oid, language] = text_of(zlib.decompress(packed), language)
-        except zlib.error as problem:
-            hint = "drop the repository and publish it again"
-            raise DatabaseFailed(f"damaged text of a blob: {problem}", hint=hint) from problem
+        texts[oid, language] = text_of(unpack_text(packed), language)
     return texts

@@ -14,7 +14,7 @@ from gitmem.answering.impact_answer import (
     newer_tree,
 )
 from gitmem.answering.map_answer import Estimate, MapAnswer, MapQuery, check_map_query, map_of
-from gitmem.answering.repository_selection import choose_repositories
+from gitmem.answering.repository_selection import choose_members, choose_repositories
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
 from gitmem.freshness.tree_selection import TreeSelection
@@ -61,7 +61,7 @@ class OpenAnswers:
         if not refresh or self._repository.is_building:
             raise Refused
         workspace = self.workspace()
-        chosen = choose_repositories(self._repositories.environment, names, workspace)
+        chosen = choose_members(self._repositories.environment, names, workspace)
         return answer_open_repositories(self._repositories, chosen, query, selection, workspace.settings, self._call)
 
     def answer(self, query: Query | SimilarQuery, selection: TreeSelection, *, refresh: bool) -> Answer:

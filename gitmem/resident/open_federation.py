@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import NamedTuple
 
-from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository, answer_members
+from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository, answer_members, answer_of_none
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.federated_search import Member
 from gitmem.answering.federated_usages import FederatedUsages, usages_of_members
 from gitmem.answering.repository_selection import (
     MISSING,
+    ChosenMembers,
     ChosenRepository,
     check_federated,
     check_federated_selection,
@@ -22,6 +23,7 @@ from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.resident.call import Call
+from gitmem.resident.federated_call import answer_chosen
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
@@ -30,19 +32,40 @@ from gitmem.settings import Settings
 
 def answer_open_repositories(
     repositories: OpenRepositories,
+    chosen: ChosenMembers,
+    query: Query,
+    selection: TreeSelection,
+    settings: Settings,
+    call: Call,
+) -> FederatedAnswer:
+    """Answer from repositories, those of this machine from trees that stay open.
+
+    Raises: UsageError, NoIndex if none can be searched, CallCancelled.
+    """
+
+    def answer_local() -> FederatedAnswer:
+        return _answer_local(repositories, chosen.local, query, selection, settings, call)
+
+    return answer_chosen(chosen, query, selection, settings, answer_local)
+
+
+def _answer_local(
+    repositories: OpenRepositories,
     chosen: Sequence[ChosenRepository],
     query: Query,
     selection: TreeSelection,
     settings: Settings,
     call: Call,
 ) -> FederatedAnswer:
-    """Answer like `federated_query.answer_repositories`, from trees that stay open. Raises: as that, CallCancelled."""
+    """Answer like `federated_query.answer_repositories`. Raises: as that, CallCancelled."""
     started = time.perf_counter()
     check_federated(query, selection)
     limit = check_query(query, selection, settings)
     with ExitStack() as stack:
         lent = _lend(repositories, chosen, query.filters.kinds, selection, call, stack)
         trees, members = lent.trees, lent.members
+        if not members:
+            return answer_of_none(query, lent.skipped)
         combination = repositories.combine(members, settings.search_cache_seconds)
         answer = answer_members(combination.searcher, query, limit, lent.open_blobs, lent.skipped, combination.find)
         for number, of_member in answer.answers.items():
@@ -72,6 +95,7 @@ def usages_of_open_repositories(
     with ExitStack() as stack:
         # Without kinds, these are the trees that searches have opened.
         lent = _lend(repositories, chosen, (), selection, call, stack)
+        require_members(lent.members, lent.skipped)
         answer = usages_of_members(lent.members, query, lent.open_blobs, lent.skipped, mask=mask, check=call.check)
         for tree, one in zip(lent.trees, answer.searched, strict=True):
             if one.stale:
@@ -109,7 +133,7 @@ def _lend(
     call: Call,
     stack: ExitStack,
 ) -> _Lent:
-    """Return the trees of some repositories, for as long as the stack is open. Raises: NoIndex if there are none."""
+    """Return the trees of some repositories, for as long as the stack is open. Raises: CallCancelled."""
     lent = _Lent([], [], [])
     # Only the user's own repository gets a first index: a search must not start to index everything on the machine.
     of_others = Call(builds_index=False)
@@ -124,7 +148,6 @@ def _lend(
             continue
         lent.trees.append(tree)
         lent.members.append(Member(one.name, tree.searcher, one.is_own))
-    require_members(lent.members, lent.skipped)
     return lent
 
 

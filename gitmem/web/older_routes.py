@@ -12,7 +12,7 @@ from starlette.routing import Route
 from gitmem.actions.repos import drop_run, remove_known
 from gitmem.actions.repository_rows import read_row, read_rows
 from gitmem.answering.federated_answer import mask_federated
-from gitmem.answering.repository_selection import choose_repositories
+from gitmem.answering.repository_selection import choose_members
 from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.freshness.index_runs import read_runs
@@ -40,10 +40,10 @@ def search(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]
     """Search one repository or all. An unknown one, or an unknown language, has no results."""
     try:
         query = code_query(arguments)
-        chosen = choose_repositories(service.environment, [arguments["codebaseName"] or "*"], None, allow_folders=False)
+        chosen = choose_members(service.environment, [arguments["codebaseName"] or "*"], None, allow_folders=False)
     except UsageError:
         return dict(NO_RESULTS)
-    settings = service.settings([one.name for one in chosen])
+    settings = service.settings([one.name for one in chosen.local])
     answer = answer_open_repositories(service.repositories, chosen, query, WORKING_TREE, settings, call)
     return results_json(mask_federated(answer))
 

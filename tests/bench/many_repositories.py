@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from gitmem.answering.repository_selection import choose_repositories
+from gitmem.answering.repository_selection import choose_members
 from gitmem.answering.search_query import Query
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.registry import OFF_VARIABLE, add_repository
@@ -113,7 +113,7 @@ def measure_warm(folders: Sequence[Path], count: int) -> list[Figure]:
     """Return the time of the second and third run of each query in a process that keeps the repositories open."""
     repositories = OpenRepositories(folders[0], os.environ)
     own = repositories.get(folders[0]).current_workspace()
-    chosen = choose_repositories(os.environ, ["*"], own)
+    chosen = choose_members(os.environ, ["*"], own)
 
     def search(text: str) -> None:
         answer_open_repositories(repositories, chosen, Query(text), WORKING_TREE, own.settings, Call())

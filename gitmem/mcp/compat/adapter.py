@@ -8,7 +8,7 @@ from gitmem.actions.repository_rows import RepositoryRow, read_row
 from gitmem.answering.answer import Answer
 from gitmem.answering.federated_answer import FederatedAnswer, mask_federated
 from gitmem.answering.masked_answer import mask_answer
-from gitmem.answering.repository_selection import ALL, choose_repositories
+from gitmem.answering.repository_selection import ALL, choose_members, choose_repositories
 from gitmem.answering.search_query import Query, check_query
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.freshness.tree_selection import WORKING_TREE
@@ -86,7 +86,7 @@ def search_own(served: Served, query: Query) -> Answer:
 def search_named(served: Served, query: Query, names: Sequence[str]) -> FederatedAnswer:
     """Search registered repositories, `*` for all of them and the server's own. Raises: UsageError."""
     own = _find_own(served)
-    chosen = choose_repositories(served.environment, names, own, allow_folders=False)
+    chosen = choose_members(served.environment, names, own, allow_folders=False)
     settings = own.settings if own else Settings()
     return mask_federated(answer_open_repositories(served.table, chosen, query, WORKING_TREE, settings, served.call))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gitmem.answering.answer_json import describe_absence, first_mentions
 from gitmem.answering.federated_answer import FederatedAnswer, mask_federated
 from gitmem.answering.federated_json import federated_json
-from gitmem.answering.repository_selection import choose_repositories
+from gitmem.answering.repository_selection import choose_members
 from gitmem.answering.search_query import Query
 from gitmem.display import count
 from gitmem.errors import NotARepository
@@ -35,7 +35,7 @@ def search_repositories(
         own = get(arguments["root"]).current_workspace()
     except NotARepository:
         own = None  # a server outside a repository can search the registered ones
-    chosen = choose_repositories(repositories.environment, arguments["repositories"], own, allow_folders=False)
+    chosen = choose_members(repositories.environment, arguments["repositories"], own, allow_folders=False)
     settings = own.settings if own else repositories.user_settings.read()
     answer = mask_federated(answer_open_repositories(repositories, chosen, query, selection, settings, call))
     if arguments["format"] == "json":

@@ -5,17 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gitmem.actions.health import EMBEDDING, Component, examine_health, health_json, health_lines
+from gitmem.actions.published_reading import read_from_server
 from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.readings import Reading, needs_no_tree, read_from_git, read_without_tree
-from gitmem.answering.repository_ids import REPOSITORY, parse_ids
+from gitmem.answering.repository_ids import REPOSITORY, is_published, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.answering.sessions import save_session
 from gitmem.answering.usage_answer import DEFAULT_RELATIONS, UsageQuery, check_usage_query, usages_of
 from gitmem.display import visible
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, NotARepository
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.get import name_options, read_from_index, render_readings
@@ -29,6 +30,7 @@ from gitmem.registry import read_registry
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
+from gitmem.settings import Settings
 from gitmem.workspace import Workspace
 
 _BLAME_SECONDS: Final = 2.0
@@ -98,6 +100,9 @@ def _read(
     """Read some ids of a repository; of the call's own one if `name` is "", whose errors end the call."""
     if name == REPOSITORY:
         return Reading(read_repositories(ids, repositories.table.environment), "", (), name)
+    if is_published(name):
+        settings = _settings_in_force(repositories, arguments)
+        return read_from_server(settings.org, name, ids, name_options(arguments))
     try:
         reading = _read_ids(repositories.get(name or arguments["root"]), ids, arguments, call)
         return reading.in_repository(name) if name else reading
@@ -105,6 +110,14 @@ def _read(
         if not name:
             raise
         return Reading(dict.fromkeys(ids, error), "", (), name)
+
+
+def _settings_in_force(repositories: ServedRepositories, arguments: Arguments) -> Settings:
+    """Return the settings of the call's repository; outside of one, those of the user."""
+    try:
+        return repositories.get(arguments["root"]).current_workspace().settings
+    except NotARepository:
+        return repositories.table.user_settings.read()
 
 
 def _read_ids(repository: OpenRepository, ids: Sequence[str], arguments: Arguments, call: ToolCall) -> Reading:

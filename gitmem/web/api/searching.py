@@ -19,8 +19,8 @@ from gitmem.answering.readings import (
     read_from_git,
     read_without_tree,
 )
-from gitmem.answering.repository_ids import RepositoryId
-from gitmem.answering.repository_selection import ALL, choose_repositories
+from gitmem.answering.repository_ids import RepositoryId, is_published
+from gitmem.answering.repository_selection import ALL, choose_members
 from gitmem.answering.search_query import MAX_FILES, MAX_FOLDERS, MAX_QUERY, MODES, Query, SearchFilters, SimilarQuery
 from gitmem.answering.search_query import check_query as check_bounds
 from gitmem.answering.usage_answer import (
@@ -75,23 +75,27 @@ def search(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]
     return {**federated_json(answer, [None] * len(answer.order)), "terms": terms}
 
 
-def find(service: Service, arguments: Arguments, call: Call) -> FederatedAnswer:
-    """Answer a query; secrets in the hits are masked. Raises: Problem, GitmemError, CallCancelled."""
+def find(service: Service, arguments: Arguments, call: Call, *, allow_published: bool = True) -> FederatedAnswer:
+    """Answer a query; secrets in the hits are masked. With `allow_published` repositories on the server have names too.
+
+    Raises: Problem, GitmemError, CallCancelled.
+    """
     query = query_of(arguments)
     names = arguments["repository"] or (ALL,)
     # Only names of the registry are accepted: a folder in a request would open any repository of the machine.
     registered = {one.name for one in read_registry(service.environment)}
-    unknown = next((name for name in names if name != ALL and name not in registered), None)
+    local = [name for name in names if name != ALL and not (allow_published and is_published(name))]
+    unknown = next((name for name in local if name not in registered), None)
     if unknown is not None:
         raise unknown_repository(unknown)
-    members = choose_repositories(service.environment, names, None, allow_folders=False)
-    if not members:
+    members = choose_members(service.environment, names, None, allow_folders=False)
+    if not any(members):
         raise Problem(409, "no_index", "no repository is registered", hint="run `gitmem init` in a repository")
     selection = TreeSelection(arguments["rev"])
-    if arguments["rev"] and len(members) == 1:
+    if arguments["rev"] and len(members.local) == 1 and not members.published:
         # Several repositories may lack a revision; of one alone the user learns which revisions are similar.
-        resolve(service.workspace(members[0].name).location, arguments["rev"])
-    settings = service.settings([one.name for one in members])
+        resolve(service.workspace(members.local[0].name).location, arguments["rev"])
+    settings = service.settings([one.name for one in members.local])
     answer = answer_open_repositories(service.repositories, members, query, selection, settings, call)
     return mask_federated(answer)
 
@@ -205,14 +209,14 @@ _HIT: Final = record(
     notes=array(record(id=TEXT, type=TEXT, time=TEXT, text=TEXT)),
 )  # fmt: skip
 _SEARCHED: Final = record(
-    name=TEXT, path=TEXT, commit=nullable(TEXT), tree=TEXT, stale={"type": "boolean"}, files_missing=COUNT
+    name=TEXT, path=nullable(TEXT), commit=nullable(TEXT), tree=TEXT, stale={"type": "boolean"}, files_missing=COUNT
 )
 _PLACE: Final = record(path=TEXT, line=INTEGER, kind=TEXT, symbol=TEXT, text=TEXT)
 _NOTES: Final = array(TEXT)
 
 SEARCH_ARGUMENTS: Final = {
     "query": text("Words or symbols.", most=MAX_QUERY, least=1),
-    "repository": texts("Names of repositories; none means all."),
+    "repository": texts("Names of repositories, or `org:NAME` on the server; none means all of this machine."),
     "rev": text("Commit, tag, branch or `at:DATE` to search; empty is the working tree."),
     "kind": texts(f"Kinds to search: {', '.join(CHOICES)}.", most=10),
     "language": texts("Languages."),

@@ -104,7 +104,8 @@ def results(service: Service, query: Query, call: Call) -> dict[str, Any]:
         return empty
     try:
         arguments = form_arguments(_SCHEMA, query)
-        answer = find(service, arguments, call)
+        # The page links each result to its file, and it shows only those of this machine.
+        answer = find(service, arguments, call, allow_published=False)
     except (Problem, GitmemError) as error:
         return {**empty, "problem": describe_error(error)}
     hits = _show_all(answer, arguments["rev"])
