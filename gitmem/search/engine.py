@@ -66,6 +66,7 @@ from gitmem.search.rank import (
 )
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY
+from gitmem.search.whole_conversations import score_conversations
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
 
@@ -259,6 +260,9 @@ def retrieve(
     rows = add_following_turns(scope, rows, whole.score)
     idf = whole.lexical.idf
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
+    if candidates.are_records:
+        conversation = score_conversations(whole.lexical, rows.entry, candidates.chunk_type, rows.pool)
+        candidates = candidates._replace(conversation=conversation)
     if vector is not None and not candidates.are_records:
         path_encoder = encoder.names
         path_vector = vector if path_encoder is encoder else encode_query(query, path_encoder)

@@ -97,7 +97,8 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
         file_words=scope.file_word_counts[entries][file],
         **rows.scores._asdict(),
         **dict.fromkeys(
-            ("path_cosine", "fused_row", "fused", "named_file", "named_row"), np.zeros(len(rows.row), np.float32)
+            ("path_cosine", "fused_row", "fused", "named_file", "named_row", "conversation"),
+            np.zeros(len(rows.row), np.float32),
         ),
         pool=rows.pool,
         inside=rows.inside,

@@ -121,7 +121,7 @@ class LexicalQuery:
         scores = np.zeros(len(entries), np.float32)
         coverages = np.zeros(len(entries), np.float64)
         total = sum(term.importance for term in self.terms if term.name in counted)
-        ranges = self._ranges_of(entries)
+        ranges = self.ranges_of(entries)
         norm = length_norm(self.scope.whole.relative_file_lengths[entries], FILE_WEIGHTS.b)
         for term in self.terms:
             if not term.file_idf:
@@ -136,7 +136,8 @@ class LexicalQuery:
                 coverages += term.importance / total * (frequency > 0)
         return FileMatches(scores, coverages.astype(np.float32))
 
-    def _ranges_of(self, entries: NDArray[np.int64]) -> RowRanges:
+    def ranges_of(self, entries: NDArray[np.int64]) -> RowRanges:
+        """Return the rows of some files, which must have a blob."""
         first = self.scope.snapshot.blob_first
         blobs = self.scope.blob_of[entries]
         return RowRanges(first[blobs].astype(np.int32), first[blobs + 1].astype(np.int32))

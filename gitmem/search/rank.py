@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.adjacent_turns import score_adjacent_turns
+from gitmem.search.adjacent_turns import TURN_KIND, score_adjacent_turns
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
@@ -55,11 +55,13 @@ RECORD_WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 2.4,
     "lexical_gap": -0.66,
     "file": 1.7,
-    "adjacent": 1.0,  # fused scores of the turns beside a turn [standard deviations above the mean]
+    "conversation": 6.0,  # words in the whole conversation of a turn [share of the best one, above the mean]
+    "adjacent": 1.4,  # fused scores of the turns beside a turn [standard deviations above the mean]
 }
 """The same for records: fitted on headings of public documentation by `tests/bench/fit_document_weights.py`.
 
-The weight of `adjacent` is the best of a few on the development half of `tests/bench/conversation_quality.py`.
+The weights of `conversation` and `adjacent` are chosen on the development half of
+`tests/bench/conversation_quality.py`. More of `adjacent` finds a little more there, and ranks turns above better notes.
 """
 
 CHUNK_DECAY: Final = 0.97
@@ -75,8 +77,9 @@ Issue localisation (`tests/bench/issues.py`) is best from 0.35 to 0.65.
 _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
 
 _RARE: Final = frozenset(
-    ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", "adjacent", *ROLES)
-)
+    ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", "conversation",
+     "adjacent", *ROLES)
+)  # fmt: skip
 """Features that only some candidates have: an explanation leaves them out if they are 0."""
 
 
@@ -120,6 +123,7 @@ class Candidates(NamedTuple):
     fused: NDArray[np.float32]
     named_file: NDArray[np.float32]
     named_row: NDArray[np.float32]
+    conversation: NDArray[np.float32]
     pool: NDArray[np.bool_]
     inside: NDArray[np.bool_]
     copy_of: NDArray[np.int64]
@@ -173,6 +177,7 @@ def compute_features(
         "named_file": candidates.named_file.astype(np.float64),
         "named_row": candidates.named_row.astype(np.float64),
         "file": _file_coherence(candidates),
+        "conversation": _conversation(candidates),
         "adjacent": score_adjacent_turns(
             candidates.paths, candidates.file, candidates.chunk_type, candidates.fused, candidates.pool
         ),
@@ -211,6 +216,16 @@ def _lexical_gap(candidates: Candidates, max_lexical: float) -> NDArray[np.float
     np.maximum.at(best, candidates.file[pool], scores[pool])
     gap: NDArray[np.float64] = np.maximum(best[candidates.file] - scores, 0.0)
     return gap
+
+
+def _conversation(candidates: Candidates) -> NDArray[np.float64]:
+    """Return the scores of the conversations as shares of the best one, above the mean of all turns."""
+    scores = candidates.conversation.astype(np.float64)
+    counted = scores[candidates.pool & (candidates.chunk_type == TURN_KIND)]
+    best = counted.max(initial=0.0)
+    if not best:
+        return np.zeros(len(scores))
+    return np.where(candidates.chunk_type == TURN_KIND, (scores - counted.mean()) / best, 0.0)
 
 
 def _path_cosines(query: ParsedQuery, candidates: Candidates) -> NDArray[np.float64]:

@@ -80,6 +80,21 @@ def test_the_answer_to_a_turn_is_found_by_the_words_of_the_turn(repo: Repo) -> N
     assert found[1][0].scores["adjacent"] > 0
 
 
+def test_a_turn_counts_more_in_the_conversation_that_is_asked_about(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    for name, subject in (("garden", "Frost in the vineyard worries everybody."), ("office", "The printer is empty.")):
+        append_turn(workspace, name, "user", subject, 0)
+        for number in range(4):
+            append_turn(workspace, name, "assistant", f"Unrelated remark {number} about {name}s.", number + 1)
+        append_turn(workspace, name, "user", "We meet on Tuesday.", 5)
+    for kinds in (("conversations",), EVERYTHING):
+        hits = search(repo, "frost vineyard: when do they meet", kinds=kinds).hits
+        meetings = [named_hit(hit).path for hit, lines in hits if lines == ["We meet on Tuesday."]]
+        assert meetings == ["conversation:garden 5", "conversation:office 5"]
+    scores = [hit.scores["conversation"] for hit, lines in hits if lines == ["We meet on Tuesday."]]
+    assert scores[0] > 0 > scores[1]
+
+
 def test_the_lines_of_a_hit_are_counted_in_the_content(repo: Repo) -> None:
     remember(repo)
     [(hit, lines)] = search(repo, "harvest apples", kinds=("documents",)).hits

@@ -31,6 +31,7 @@ def make_judged(cosines: list[float], words: list[float], right: int) -> JudgedR
         fused=np.zeros(count, np.float32),
         named_file=np.zeros(count, np.float32),
         named_row=np.zeros(count, np.float32),
+        conversation=np.zeros(count, np.float32),
         pool=np.ones(count, bool),
         inside=np.ones(count, bool),
         copy_of=np.arange(count),

@@ -48,6 +48,7 @@ def make_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         fused=np.array([score for _, score in rows], np.float32),
         named_file=np.zeros(count, np.float32),
         named_row=np.zeros(count, np.float32),
+        conversation=np.zeros(count, np.float32),
         pool=np.ones(count, bool),
         inside=np.ones(count, bool),
         copy_of=np.arange(count),
@@ -103,7 +104,7 @@ def test_records_are_ranked_by_their_own_weights() -> None:
     assert candidates.are_records
     features = compute_features(parse_query("keys"), candidates, {"key": 1.0})
     own = features_of(features, 0, "document")
-    assert set(own) == set(RECORD_WEIGHTS) - {"adjacent"}  # only turns that have others beside them
+    assert set(own) == set(RECORD_WEIGHTS) - {"adjacent", "conversation"}  # of turns alone
     total = sum(RECORD_WEIGHTS[name] * value for name, value in own.items())
     assert combine_features(features, RECORD_WEIGHTS).tolist() == pytest.approx([total])
 

@@ -1,0 +1,85 @@
+"""Score the conversations of candidate turns as whole texts, by BM25 over their turns.
+
+A question names the occasion that it is about as well as the fact asked for, and the turns that answer it repeat only
+some of these words. Statistics are those of the conversations that have a candidate, so nothing is stored for them.
+Measured on questions about long conversations by `tests/bench/conversation_quality.py`.
+"""
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.adjacent_turns import TURN_KIND
+from gitmem.search.lexical import LexicalQuery, inverse_document_frequency, length_norm, saturate
+
+if TYPE_CHECKING:
+    from gitmem.search.scope import SearchedView
+
+_B: Final = 0.75
+"""Degree of length normalisation."""
+
+MAX_TURNS: Final = 50_000
+"""Turns of the scored conversations together; those of later conversations are not counted."""
+
+
+def score_conversations(
+    lexical: LexicalQuery, entries: NDArray[np.int64], chunk_type: NDArray[np.uint8], pool: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """Return the score of the conversation of each candidate, [candidates]; 0 for what is no turn.
+
+    The columns are those of the candidates. The mean length and the number of conversations with a term are taken from
+    those with a candidate in `pool`, the search without filters, so that a filter changes no score.
+    """
+    scores = np.zeros(len(entries), np.float32)
+    positions = np.flatnonzero(chunk_type == TURN_KIND)
+    if not len(positions):
+        return scores
+    view = lexical.scope.view
+    spans: dict[bytes, tuple[int, int]] = {}
+    folders: list[bytes] = []
+    for entry in entries[positions].tolist():
+        folder = view.path(entry).rpartition(b"/")[0]
+        folders.append(folder)
+        if folder not in spans:
+            spans[folder] = _find_span(view, folder, entry)
+    numbers = {folder: number for number, folder in enumerate(spans)}
+    owner = np.array([numbers[folder] for folder in folders])
+    counted = np.zeros(len(spans), bool)
+    counted[owner[pool[positions]]] = True
+    scores[positions] = _score(lexical, list(spans.values()), counted)[owner]
+    return scores
+
+
+def _find_span(view: "SearchedView", folder: bytes, entry: int) -> tuple[int, int]:
+    """Return the first entry of a folder and the one after the last, given one in it: they adjoin in every view."""
+
+    def is_outside(other: int) -> bool:
+        return not (0 <= other < len(view) and view.path(other).startswith(folder + b"/"))
+
+    step = 1
+    while not is_outside(entry - step) or not is_outside(entry + step):
+        step *= 2  # galloping search (Bentley and Yao 1976): few paths are read, however many entries there are
+    before, after = range(entry, entry - step, -1), range(entry, entry + step)
+    return entry + 1 - bisect_left(before, True, key=is_outside), entry + bisect_left(after, True, key=is_outside)
+
+
+def _score(lexical: LexicalQuery, spans: list[tuple[int, int]], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the BM25 score of each span of entries. Statistics are those of the spans that are `counted`."""
+    sizes = np.array([last - first for first, last in spans])
+    sizes[np.cumsum(sizes) > MAX_TURNS] = 0
+    entries = np.concatenate([np.arange(first, first + size) for (first, _), size in zip(spans, sizes, strict=True)])
+    group = np.repeat(np.arange(len(spans)), sizes)
+    indexed = lexical.scope.blob_of[entries] >= 0
+    entries, group = entries[indexed], group[indexed]
+    words = np.bincount(group, lexical.scope.whole.file_word_counts[entries], len(spans))
+    mean = max(float(words[counted].mean()) if counted.any() else 0.0, 1e-9)
+    norm = length_norm((words / mean).astype(np.float32), _B)
+    ranges = lexical.ranges_of(entries)
+    scores = np.zeros(len(spans))
+    for term in lexical.terms:
+        frequency = np.bincount(group, term.postings.text.sum_in(ranges), len(spans))
+        idf = inverse_document_frequency(int(counted.sum()), int((frequency[counted] > 0).sum()))
+        scores += idf * saturate(frequency / norm)
+    return scores
