@@ -25,7 +25,7 @@ def mask_answer(answer: "Answer") -> "Answer":
     adjacent = [pieces for _, pieces in texts]
     records = {blob: _mask_fields(fields) for blob, fields in answer.records.items()}
     code_notes = [_mask_notes(notes) for notes in answer.code_notes]
-    blames = [blame and mask_blame(blame, mask_text) for blame in answer.blames]
+    blames = answer.blames and [blame and mask_blame(blame, mask_text) for blame in answer.blames]
     masked = answer._replace(hits=hits, adjacent=adjacent, records=records, code_notes=code_notes, blames=blames)
     if masked == answer:
         return answer

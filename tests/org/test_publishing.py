@@ -33,6 +33,7 @@ def test_a_query_ranks_like_the_local_search(published: str, indexed: Repo, cli:
     assert places == expected != []
     assert scores == pytest.approx(local_scores, abs=0.1)
     assert {hit["repository"] for hit in json.loads(server.out)["results"]} == {"org:shop"}
+    assert server.err == "", "no result has a secret, so no note says that some were masked"
 
 
 def test_a_second_publication_uploads_only_new_blobs(published: str, own: Repo, cli: Cli) -> None:
