@@ -5,17 +5,17 @@ repository. git can fsync files, but not the folders that contain them; this mod
 """
 
 import re
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from gitmem.errors import GitFailed, StorageFailed, UnsafeIndex
-from gitmem.fsio import read_file, remove_file, sync_file, sync_folder
+from gitmem.fsio import read_file, sync_file, sync_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.object_quarantine import quarantine
 from gitmem.git.program import first_error_line, full_disk_hint, run_git
+from gitmem.git.reference_lock import ReferenceLock, run_with_locks
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
 """Options that make git fsync; by default it does not for loose objects."""
@@ -23,15 +23,8 @@ DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", 
 _PACK_FROM: Final = 100
 """Number of objects from which on they are stored as a pack; git's default for a fetch (`fetch.unpackLimit`)."""
 
-_STALE_LOCK_SECONDS: Final = 10.0
-"""Age at which the lock file of a ref is considered left behind by a dead process: git holds one for milliseconds."""
-
 _OID: Final = re.compile(rb"[0-9a-f]+\n")
 _MAX_REF_BYTES: Final = 100
-
-_PAUSE_SECONDS: Final = 0.05
-_TRIES: Final = 3
-"""Failures without a lock file before giving up. The lock may be gone by the time of the check, but not each time."""
 
 
 def read_reference(location: RepositoryLocation, name: str) -> str | None:
@@ -103,7 +96,7 @@ def update_reference(
     lines = [f"update {name} {new} {before}\n", *([f"update {follower} {new}\n"] if follower else [])]
     log = ["--create-reflog"] if reflog else []
     args = [*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", *log, "--stdin"]
-    locks = [_LockFile(location.common_dir / f"{each}.lock") for each in names]
+    locks = [ReferenceLock(location, each) for each in names]
     while True:
         result = run_git(args, git_dir=location.git_dir, stdin="".join(lines).encode(), check=False)
         current = new if result.code == 0 else read_reference(location, name)
@@ -123,9 +116,12 @@ def update_reference(
 
 
 def delete_reference(location: RepositoryLocation, name: str) -> None:
-    """Delete a ref and its reflog. Raises GitFailed."""
-    run_git([*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", "-d", name],
-            git_dir=location.git_dir)  # fmt: skip
+    """Delete a ref and its reflog; a lock of a git that died is removed. Raises GitFailed."""
+    args = [*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", "-d", name]
+    result = run_with_locks(lambda: run_git(args, git_dir=location.git_dir, check=False), location, [name])
+    if result.code:
+        reason = first_error_line(result.stderr)
+        raise GitFailed(f"git cannot delete `{name}`: {reason}", hint=full_disk_hint(result.stderr))
 
 
 def drop_reflog(location: RepositoryLocation, name: str) -> None:
@@ -136,7 +132,7 @@ def drop_reflog(location: RepositoryLocation, name: str) -> None:
     if run_git(["reflog", "exists", name], git_dir=location.git_dir, check=False).code != 0:
         return
     args = ["reflog", "expire", "--expire=all", "--expire-unreachable=all", name]
-    locks = [_LockFile(location.common_dir / f"{each}.lock") for each in (f"logs/{name}", name)]
+    locks = [ReferenceLock(location, each) for each in (f"logs/{name}", name)]
     while True:
         result = run_git(args, git_dir=location.git_dir, check=False)
         if result.code == 0:
@@ -161,33 +157,3 @@ def _sync_folders(folders: Iterable[Path]) -> None:
     for folder in folders:
         if folder.is_dir():
             sync_folder(folder)
-
-
-class _LockFile:
-    """Lock file of a ref, held by another process: waited for, and removed if that process must have died.
-
-    The caller excludes other gitmem writers, so that the lock does not change owners between check and removal.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._last_seen: tuple[int, int] | None = None
-        self._since = 0.0
-        self._absent = 0
-
-    def wait(self) -> bool:
-        """Wait a moment, or remove a stale lock; return False after several checks without a lock file."""
-        try:
-            status = self._path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            self._absent += 1
-            return self._absent < _TRIES
-        # The age is measured by the file's time and by this process's own observation: a clock that was set back makes
-        # a file look young forever.
-        if self._last_seen != (status.st_ino, status.st_mtime_ns):
-            self._last_seen, self._since = (status.st_ino, status.st_mtime_ns), time.monotonic()
-        if max(time.time() - status.st_mtime, time.monotonic() - self._since) > _STALE_LOCK_SECONDS:
-            remove_file(self._path)
-        else:
-            time.sleep(_PAUSE_SECONDS)
-        return True

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from gitmem.errors import GitFailed, UsageError
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import GitResult, first_error_line, run_git, run_network_git
+from gitmem.git.reference_lock import run_with_locks
 from gitmem.git.references import delete_reference, read_reference
 from gitmem.git.version import read_version
 
@@ -129,12 +130,14 @@ def list_remote_refs(
 def fetch_refs(location: RepositoryLocation, remote: str, targets: Mapping[str, str], url: str = "") -> None:
     """Fetch refs of a remote into refs of this repository, by name; the latter may move back.
 
-    `url` replaces that of the remote. Raises GitFailed.
+    `url` replaces that of the remote. The caller excludes other writers of these refs, because locks of a git that died
+    are removed. Raises GitFailed.
     """
     if not targets:
         return
     specs = [f"+{source}:{target}" for source, target in targets.items()]
-    result = _run(location, [*_FETCH, url or remote, *specs])
+    command = [*_FETCH, url or remote, *specs]
+    result = run_with_locks(lambda: _run(location, command), location, list(targets.values()))
     _require_success(result, remote, "fetched from")
 
 

@@ -13,7 +13,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.locate import locate
 from gitmem.git.object_format import format_commit, make_object
-from gitmem.git.references import drop_reflog, read_reference, store_objects, update_reference
+from gitmem.git.references import delete_reference, drop_reflog, read_reference, store_objects, update_reference
 from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 NAME = "refs/gitmem/memory"
@@ -112,6 +112,18 @@ def test_the_lock_of_a_dead_writer_is_removed(make_repo: MakeRepo) -> None:
     lock.touch()
     os.utime(lock, (time.time() - 60, time.time() - 60))
     assert update_reference(locate(repo.path), NAME, first, None)
+    assert not lock.exists()
+
+
+def test_a_reference_is_deleted_although_its_lock_was_left_behind(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    location = locate(repo.path)
+    assert update_reference(location, NAME, _commit(repo, "first"), None)
+    lock = repo.path / ".git" / f"{NAME}.lock"
+    lock.touch()
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    delete_reference(location, NAME)
+    assert read_reference(location, NAME) is None
     assert not lock.exists()
 
 

@@ -1,7 +1,9 @@
 """People who share one remote get the same records, whatever happens, and lose none."""
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,21 @@ def test_a_copy_of_a_clone_is_another_writer(remote: Repo, ann: Clone, bob: Clon
     assert copy.sync().writer != first
     sync_all(ann, copy, bob)
     assert ann.texts() == copy.texts() == bob.texts() == ["one", "three", "two"]
+
+
+def test_the_lock_that_a_killed_fetch_left_behind_is_removed(ann: Clone, bob: Clone) -> None:
+    add_note(ann.workspace, "one")
+    ann.sync()
+    bob.sync()
+    add_note(ann.workspace, "two")
+    ann.sync()
+    [fetched] = bob.repo.git("for-each-ref", "--format=%(refname)", "refs/gitmem/remotes").split()
+    lock = bob.repo.path / ".git" / f"{fetched}.lock"
+    lock.touch()
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    bob.sync()
+    assert bob.texts() == ["one", "two"]
+    assert not lock.exists()
 
 
 def test_two_clones_with_one_id_lose_nothing(remote: Repo, ann: Clone, bob: Clone) -> None:
