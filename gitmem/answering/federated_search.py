@@ -8,6 +8,7 @@ Lists of different models are merged by rank, because cosines of different model
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,8 +21,10 @@ from gitmem.answering.query_encoder import search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kinds_of
 from gitmem.answering.searcher import Searcher
 from gitmem.indexing.fingerprint import vectors_of
+from gitmem.indexing.record_views import Records
 from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
 from gitmem.records.note_links import find_outdated
+from gitmem.records.record_times import RecordTimes
 from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
 from gitmem.search.fuse import RRF_K
 from gitmem.search.hits import Hit
@@ -193,7 +196,8 @@ class _Group:
             passing, elsewhere = self._passing(ALL_CONTENT, kinds), self._elsewhere()
             scope = self._whole[kinds] = Scope(self._segments, self._view, Filters(), passing, elsewhere=elsewhere)
             scope.recent_terms, scope.recent_definitions = {}, {}
-            scope.outdated = self._outdated() if kinds == tuple(FOLDERS) else None
+            if kinds == tuple(FOLDERS):
+                scope.outdated, scope.read_times = self._outdated(), self._times().read
         return self._whole[kinds]
 
     def _passing(self, filters: SearchFilters, kinds: tuple[str, ...]) -> NDArray[np.int64]:
@@ -206,14 +210,24 @@ class _Group:
             parts.append(np.where(own >= 0, own + base, own))
         return np.concatenate(parts)
 
+    def _records(self) -> list[tuple[Records, int]]:
+        """Return the records of each member that has some, and the entry of the common view at which they begin."""
+        sizes = [len(member.searcher.view) for member in self._members]
+        searchers = [member.searcher for member in self._members]
+        return [
+            (searcher.records, base + searcher.files_in_tree)
+            for searcher, base in zip(searchers, accumulate(sizes, initial=0), strict=False)
+            if searcher.records is not None
+        ]
+
+    def _times(self) -> RecordTimes:
+        records = self._records()
+        return RecordTimes([own for own, _ in records], [first for _, first in records])
+
     def _outdated(self) -> Outdated | None:
         """Return the outdated notes of all members. A note replaces others of its own repository only."""
-        parts = []
-        base = 0
-        for member in self._members:
-            own = find_outdated(member.searcher.records, base + member.searcher.files_in_tree)
-            parts += [own] if own is not None else []
-            base += len(member.searcher.view)
+        found = (find_outdated(records, first) for records, first in self._records())
+        parts = [own for own in found if own is not None]
         if not parts:
             return None
         successors = {entry: others for part in parts for entry, others in part.successors.items()}

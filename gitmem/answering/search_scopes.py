@@ -14,6 +14,7 @@ from gitmem.freshness.tree_selection import SelectedTree, TreeSelection
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.memory.kinds import CODE, FOLDERS
 from gitmem.records.note_links import find_outdated
+from gitmem.records.record_times import RecordTimes
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
@@ -93,5 +94,6 @@ class SearchScopes:
             scope = Scope(self._snapshot, self._view, Filters(), self.passing_blobs(ALL_CONTENT, kinds))
             if kinds == tuple(FOLDERS) and isinstance(self._view, JoinedView):
                 scope.outdated = find_outdated(self._view.records, self._view.first_count)
+                scope.read_times = RecordTimes([self._view.records], [self._view.first_count]).read
             self._whole[kinds] = scope
         return self._whole[kinds]

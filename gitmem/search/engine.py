@@ -261,7 +261,7 @@ def retrieve(
     idf = whole.lexical.idf
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
     if candidates.are_records:
-        conversation = score_conversations(whole.lexical, rows.entry, candidates.chunk_type, rows.pool)
+        conversation = score_conversations(whole.lexical, query.dates, rows.entry, candidates.chunk_type, rows.pool)
         candidates = candidates._replace(conversation=conversation)
     if vector is not None and not candidates.are_records:
         path_encoder = encoder.names

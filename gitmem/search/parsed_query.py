@@ -2,10 +2,11 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gitmem.search.named_dates import NamedDate
 from gitmem.search.stop_words import STOP_WORDS, requested_names
 from gitmem.words import Text, split_identifier, stem
 
@@ -57,6 +58,7 @@ class ParsedQuery(NamedTuple):
     - `coded`: whether it is certainly a symbol, because prose is never spelled so (`RotateKeys`, `a.b`).
     - `mentions`: places that it names: lines of files, frames of stack traces.
     - `asks_for_change`: whether it describes a change, as a commit or a task does (`Add a timeout to the client`).
+    - `dates`: days, months and years that it names; none in a long text, which may be a log.
 
     The rest is empty for a query of one line, in which everything has the weight 1: weights of the terms and of the
     names, the facets, and the texts to embed with their weights.
@@ -71,6 +73,7 @@ class ParsedQuery(NamedTuple):
     coded: bool
     mentions: "tuple[Mention, ...]" = ()
     asks_for_change: bool = False
+    dates: Sequence[NamedDate] = ()
     weights: Mapping[str, float] = MappingProxyType({})
     name_weights: Mapping[Name, float] = MappingProxyType({})
     facets: tuple[Facet, ...] = ()

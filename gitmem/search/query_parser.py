@@ -6,6 +6,7 @@ A query of one line counts as it is. Anything longer goes to `text_parser`.
 import re
 from typing import TYPE_CHECKING, Final
 
+from gitmem.search.named_dates import find_dates
 from gitmem.search.parsed_query import (
     MAX_COMPOUNDS,
     ParsedQuery,
@@ -55,7 +56,9 @@ def _parse_line(stripped: str) -> ParsedQuery:
     coded = bare and is_coded(stripped)
     names, paths = tuple(dict.fromkeys(find_names(stripped, bare))), _paths(stripped)
     mentions, changes = _find_lines(stripped), asks_for_change(stripped)
-    return ParsedQuery(text, tuple(terms), compounds, names, paths, bare, coded, mentions, changes)
+    return ParsedQuery(
+        text, tuple(terms), compounds, names, paths, bare, coded, mentions, changes, find_dates(stripped)
+    )
 
 
 def _find_lines(query: str) -> "tuple[Mention, ...]":

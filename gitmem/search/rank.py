@@ -55,7 +55,7 @@ RECORD_WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 2.4,
     "lexical_gap": -0.66,
     "file": 1.7,
-    "conversation": 6.0,  # words in the whole conversation of a turn [share of the best one, above the mean]
+    "conversation": 6.0,  # words and dates in the whole conversation of a turn [share of the best one, above the mean]
     "adjacent": 1.4,  # fused scores of the turns beside a turn [standard deviations above the mean]
 }
 """The same for records: fitted on headings of public documentation by `tests/bench/fit_document_weights.py`.

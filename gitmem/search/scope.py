@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 UnitsFilter = Callable[[int, tuple[ResultUnit, ...]], tuple[ResultUnit, ...]]
 """Function that returns those of a row's units that pass, given the entry of its path in the view."""
 
+ReadTimes = Callable[[NDArray[np.int64]], Sequence[str]]
+"""Function that returns the times of entries, as ISO 8601 in UTC; "" for an entry without one."""
+
 
 class Filters(NamedTuple):
     """Filters of a search; an empty one restricts nothing. Globs follow gitignore, pathspecs git's commands.
@@ -124,6 +127,8 @@ class Scope:
         self.corpus: Corpus | None = None
         # Notes that are out of date, on the scope without filters; None if the view has none.
         self.outdated: Outdated | None = None
+        # Times of some entries, on the scope without filters; None if the view has no records.
+        self.read_times: ReadTimes | None = None
         self._length_norms: dict[float, NDArray[np.float32]] = {}
         allowed = (blob_of >= 0) & passing_paths(view, filters)
         self._sizes = np.diff(snapshot.blob_first)

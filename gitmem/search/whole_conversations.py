@@ -1,11 +1,13 @@
-"""Score the conversations of candidate turns as whole texts, by BM25 over their turns.
+"""Score the conversations of candidate turns as whole texts: by BM25 over their turns, and by the dates of a query.
 
 A question names the occasion that it is about as well as the fact asked for, and the turns that answer it repeat only
-some of these words. Statistics are those of the conversations that have a candidate, so nothing is stored for them.
-Measured on questions about long conversations by `tests/bench/conversation_quality.py`.
+some of these words. Its date is seldom among them: that is the time of the conversation. Statistics are those of the
+conversations that have a candidate, so nothing is stored for them. Measured on questions about long conversations by
+`tests/bench/conversation_quality.py`.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,19 +15,27 @@ from numpy.typing import NDArray
 
 from gitmem.search.adjacent_turns import TURN_KIND
 from gitmem.search.lexical import LexicalQuery, inverse_document_frequency, length_norm, saturate
+from gitmem.search.named_dates import NamedDate
 
 if TYPE_CHECKING:
-    from gitmem.search.scope import SearchedView
+    from gitmem.search.scope import Scope, SearchedView
 
 _B: Final = 0.75
 """Degree of length normalisation."""
+
+DATE_WEIGHT: Final = 2.0
+"""Weight of the idf of a date; about that of a word that a conversation repeats often (`K1 + 1`)."""
 
 MAX_TURNS: Final = 50_000
 """Turns of the scored conversations together; those of later conversations are not counted."""
 
 
 def score_conversations(
-    lexical: LexicalQuery, entries: NDArray[np.int64], chunk_type: NDArray[np.uint8], pool: NDArray[np.bool_]
+    lexical: LexicalQuery,
+    dates: Sequence[NamedDate],
+    entries: NDArray[np.int64],
+    chunk_type: NDArray[np.uint8],
+    pool: NDArray[np.bool_],
 ) -> NDArray[np.float32]:
     """Return the score of the conversation of each candidate, [candidates]; 0 for what is no turn.
 
@@ -48,7 +58,7 @@ def score_conversations(
     owner = np.array([numbers[folder] for folder in folders])
     counted = np.zeros(len(spans), bool)
     counted[owner[pool[positions]]] = True
-    scores[positions] = _score(lexical, list(spans.values()), counted)[owner]
+    scores[positions] = _score(lexical, dates, list(spans.values()), counted)[owner]
     return scores
 
 
@@ -65,8 +75,10 @@ def _find_span(view: "SearchedView", folder: bytes, entry: int) -> tuple[int, in
     return entry + 1 - bisect_left(before, True, key=is_outside), entry + bisect_left(after, True, key=is_outside)
 
 
-def _score(lexical: LexicalQuery, spans: list[tuple[int, int]], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the BM25 score of each span of entries. Statistics are those of the spans that are `counted`."""
+def _score(
+    lexical: LexicalQuery, dates: Sequence[NamedDate], spans: list[tuple[int, int]], counted: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the score of each span of entries. Statistics are those of the spans that are `counted`."""
     sizes = np.array([last - first for first, last in spans])
     sizes[np.cumsum(sizes) > MAX_TURNS] = 0
     entries = np.concatenate([np.arange(first, first + size) for (first, _), size in zip(spans, sizes, strict=True)])
@@ -82,4 +94,23 @@ def _score(lexical: LexicalQuery, spans: list[tuple[int, int]], counted: NDArray
         frequency = np.bincount(group, term.postings.text.sum_in(ranges), len(spans))
         idf = inverse_document_frequency(int(counted.sum()), int((frequency[counted] > 0).sum()))
         scores += idf * saturate(frequency / norm)
+    return scores + _score_dates(lexical.scope, dates, entries, group, counted)
+
+
+def _score_dates(
+    scope: "Scope",
+    dates: Sequence[NamedDate],
+    entries: NDArray[np.int64],
+    group: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return how well the times of each group of entries agree with the dates of a query, [groups].
+
+    A date counts as a term that the conversations of that time have, so a day counts more than a year.
+    """
+    scores = np.zeros(len(counted))
+    times = scope.read_times(entries) if dates and scope.read_times is not None else []
+    for date in dates if times else ():
+        agrees = np.bincount(group, [date.includes(time) for time in times], len(counted)) > 0
+        scores += DATE_WEIGHT * inverse_document_frequency(int(counted.sum()), int(agrees[counted].sum())) * agrees
     return scores

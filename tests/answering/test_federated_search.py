@@ -16,6 +16,8 @@ from gitmem.errors import ExitCode
 from gitmem.freshness.commit_run import index_commits
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.objects import open_reader
+from gitmem.memory.conversation import Turn
+from gitmem.records.conversations import import_turns
 from gitmem.registry import OFF_VARIABLE, add_repository
 from gitmem.search.hits import Hit
 from gitmem.store.manifest import find_manifest, write_manifest
@@ -265,6 +267,21 @@ def test_notes_and_documents_of_other_repositories_are_found(cli: Cli, known: li
     for kind, name in (("notes", "web"), ("documents", "jobs")):
         answer = json.loads(cli("query", "--all", "--kind", kind, "--json", "pears", cwd=tmp_path).out)
         assert [(hit["repository"], hit["kind"]) for hit in answer["results"]] == [(name, kind)]
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_a_date_in_the_query_is_that_of_conversations_in_all_repositories(tmp_path: Path) -> None:
+    members = []
+    for name, time in (("spring", "2026-03-09T10:00:00Z"), ("autumn", "2025-10-02T10:00:00Z")):
+        repo = Repo.init(tmp_path / name)
+        repo.commit({f"{name}.py": python_file(name)})
+        index(repo)
+        import_turns(workspace_of(repo), [Turn(name, 0, "user", "We meet on Tuesday.", time)])
+        members.append(Member(name, open_searcher(workspace_of(repo), WORKING_TREE)))
+    searcher = FederatedSearcher(members)
+    for date, first in (("in March", 0), ("on 2 October 2025", 1)):
+        query = Query(f"when do we meet {date}", filters=SearchFilters(kinds=("conversations",)))
+        assert [number for number, _ in searcher.find(query, 10).hits] == [first, 1 - first]
 
 
 def test_a_repository_without_hits_keeps_its_notes(cli: Cli, known: list[Repo], tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.errors import UsageError
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.record_views import PREFIX, open_records
+from gitmem.memory.conversation import Turn
 from gitmem.memory.kinds import kind_of
 from gitmem.memory.record_paths import NOTES, REFERENCE
-from gitmem.records.conversations import append_turn
+from gitmem.records.conversations import append_turn, import_turns
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note
 from gitmem.records.purge import purge_memory
@@ -93,6 +94,16 @@ def test_a_turn_counts_more_in_the_conversation_that_is_asked_about(repo: Repo) 
         assert meetings == ["conversation:garden 5", "conversation:office 5"]
     scores = [hit.scores["conversation"] for hit, lines in hits if lines == ["We meet on Tuesday."]]
     assert scores[0] > 0 > scores[1]
+
+
+def test_a_date_in_the_query_is_that_of_a_conversation(repo: Repo) -> None:
+    times = {"spring": "2026-03-09T10:00:00Z", "autumn": "2025-10-02T10:00:00Z", "winter": "2026-01-31T10:00:00Z"}
+    turns = [Turn(name, 0, "user", "We meet on Tuesday.", time) for name, time in times.items()]
+    import_turns(workspace_of(repo), turns)
+    for date, name in (("in March", "spring"), ("on 2 October 2025", "autumn"), ("in 2026-01", "winter")):
+        found = search(repo, f"when do we meet {date}", kinds=("conversations",)).hits
+        assert named_hit(found[0][0]).path == f"conversation:{name} 0"
+        assert [hit.scores["conversation"] > 0 for hit, _ in found] == [True, False, False]
 
 
 def test_the_lines_of_a_hit_are_counted_in_the_content(repo: Repo) -> None:

@@ -9,6 +9,7 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
@@ -73,7 +74,11 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             pair = read_pair(sample)
             with TemporaryDirectory() as folder:
                 workspace = make_memory(Path(folder), pair)
-                rankings = {"gitmem": rank_with_gitmem(workspace), "BM25": rank_with_bm25(pair)}
+                rankings = {
+                    "gitmem": rank_with_gitmem(workspace),
+                    "BM25": rank_with_bm25(pair),
+                    "BM25 with dates": rank_with_bm25(pair, dated=True),
+                }
                 for name, rank in rankings.items():
                     found = [judge(rank(question.text), question) for question in pair.questions]
                     hits.setdefault(f"{name}, {part}", []).extend(found)
@@ -96,13 +101,18 @@ def read_pair(sample: Mapping[str, Any]) -> Pair:
             text = f"{said['speaker']}: {said['text']}"
             text += f" [picture: {said['blip_caption']}]" if said.get("blip_caption") else ""
             role = "user" if said["speaker"] == conversation["speaker_a"] else "assistant"
-            turns[said["dia_id"]] = Turn(session, number, role, text, "2026-01-01T00:00:00Z")
+            turns[said["dia_id"]] = Turn(session, number, role, text, _time(conversation[f"{session}_date_time"]))
     asked = [
         Question(str(question["question"]), frozenset(question["evidence"]))
         for question in sample["qa"]
         if question["category"] != _ADVERSARIAL and question["evidence"]
     ]
     return Pair(turns, asked)
+
+
+def _time(text: str) -> str:
+    """Return a time of the data, `1:56 pm on 8 May, 2023`, as records have it."""
+    return datetime.strptime(text, "%I:%M %p on %d %B, %Y").strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def make_memory(folder: Path, pair: Pair) -> Workspace:
@@ -129,9 +139,10 @@ def rank_with_gitmem(workspace: Workspace) -> Ranking:
     return rank
 
 
-def rank_with_bm25(pair: Pair) -> Ranking:
-    """Return a function that ranks the turns by BM25."""
-    index = Bm25([turn.content for turn in pair.turns.values()])
+def rank_with_bm25(pair: Pair, *, dated: bool = False) -> Ranking:
+    """Return a function that ranks the turns by BM25; with `dated`, their dates are a part of their texts."""
+    dates = [f"{datetime.fromisoformat(turn.time):%-d %B %Y} " if dated else "" for turn in pair.turns.values()]
+    index = Bm25([date + turn.content for date, turn in zip(dates, pair.turns.values(), strict=True)])
     ids = np.asarray(list(pair.turns))
     return lambda text: ids[np.argsort(-index.score(text), kind="stable")].tolist()
 

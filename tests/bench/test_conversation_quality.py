@@ -7,7 +7,7 @@ from tests.bench.conversation_quality import Question, judge, read_pair
 SAMPLE: Final[dict[str, Any]] = {
     "conversation": {
         "speaker_a": "Ada",
-        "session_1_date_time": "1 May",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
         "session_1": [
             {"speaker": "Ada", "dia_id": "D1:1", "text": "Hello"},
             {"speaker": "Bob", "dia_id": "D1:2", "text": "Look", "blip_caption": "a dog"},
@@ -27,6 +27,7 @@ def test_turns_have_speakers_and_captions_and_questions_have_evidence() -> None:
         ("D1:1", 0, "user", "Ada: Hello"),
         ("D1:2", 1, "assistant", "Bob: Look [picture: a dog]"),
     ]
+    assert {turn.time for turn in pair.turns.values()} == {"2023-05-08T13:56:00Z"}
     assert pair.questions == [Question("Which animal?", frozenset({"D1:2"}))]
 
 
