@@ -132,7 +132,7 @@ def _model() -> Check:
     from gitmem.identifier_counts import bag_texts
 
     encoder = BundledEncoder()
-    # Indexing runs the graph in onnxruntime, a query runs the same formula in numpy: both must give the same vector.
+    # Texts and queries find their word pieces in different ways, and must get the same vector.
     text = encoder.encode(bag_texts([count_identifiers("read a file")]))
     query = encoder.encode_query(count_identifiers("read a file"))
     if abs(float(text.vectors[0] @ query) - 1.0) > 0.01:

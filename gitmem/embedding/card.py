@@ -8,8 +8,8 @@ from gitmem.errors import ModelDamaged
 from gitmem.fsio import read_file
 
 FILES: Final = ("model.onnx", "pieces.bin", "tokenizer.json")
-PREPARATION_VERSION: Final = 1
-"""Version of the conversion from text to token weights. Part of the fingerprint."""
+PREPARATION_VERSION: Final = 2
+"""Version of the conversion from text to a sum of vectors. Part of the fingerprint."""
 
 
 class Card:

@@ -5,6 +5,7 @@ is taken (`gitmem.pooling`). A graph that pools by itself is used as it is.
 """
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -92,7 +93,10 @@ class OnnxModel:
         raise self._failed("has no output with a vector for each token or text")
 
     def _load_session(self) -> Any:
-        import onnxruntime
+        # The requirements exclude releases of onnxruntime that can send usage events to its makers. If one is installed
+        # nonetheless, this stops it from starting its uploader and from writing an identifier into the home directory.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        import onnxruntime  # lazily: a process that takes all vectors from the index needs no session
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _SILENT

@@ -23,7 +23,9 @@ class IdentifierTerms:
         wholes = np.flatnonzero((sizes > 1) | (np.fromiter(map(len, compounds), np.int64, len(sizes)) == 1))
         whole_ids = np.fromiter((self._numbers[compounds[place]] for place in wholes.tolist()), np.int64, len(wholes))
         width = len(self.names) + 1
-        pairs = np.unique(np.concatenate([owners * width + ids, wholes * width + whole_ids]))
+        pairs = np.sort(np.concatenate([owners * width + ids, wholes * width + whole_ids]))
+        # Not `np.unique`: its first call imports a package of masked arrays, 10 ms in every worker.
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
         return gather(pairs // width, pairs % width, len(sizes))
 
     def _number_part(self, part: str) -> tuple[int, ...]:

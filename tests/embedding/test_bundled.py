@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import math
-import os
 import shutil
 import subprocess
 import sys
@@ -38,7 +37,7 @@ texts = st.one_of(
 @given(text=texts)
 def test_a_query_and_a_chunk_of_the_same_words_have_the_same_vector(encoder: BundledEncoder, text: str) -> None:
     counted = count_identifiers(text)
-    assert np.abs(encoder.encode(bag_texts([counted])).vectors[0] - encoder.encode_query(counted)).max() < 1e-5
+    assert (encoder.encode(bag_texts([counted])).vectors[0] == encoder.encode_query(counted)).all()
 
 
 @many
@@ -76,8 +75,20 @@ def test_a_vector_does_not_depend_on_its_batch(encoder: BundledEncoder, batch: l
     shuffled = encoder.encode(bag_texts([counted[place] for place in order]))
     assert together.vectors.shape == (len(batch), encoder.dimensions)
     for place, other in enumerate(order):
-        assert np.abs(shuffled.vectors[place] - together.vectors[other]).max() < 1e-5
-        assert shuffled.norms[place] == pytest.approx(together.norms[other], rel=1e-4, abs=1e-5)
+        assert (shuffled.vectors[place] == together.vectors[other]).all()
+        assert shuffled.norms[place] == together.norms[other]
+
+
+@pytest.mark.parametrize("block", [1, 7])
+def test_a_vector_does_not_depend_on_the_blocks_of_its_sum(
+    encoder: BundledEncoder, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    counted = bag_texts([count_identifiers(f"parse the header {'again ' * n} of request_{n}") for n in range(12)])
+    whole = encoder.encode(counted)
+    monkeypatch.setattr("gitmem.embedding.bundled._BLOCK_PIECES", block)
+    parts = encoder.encode(counted)
+    assert (parts.vectors == whole.vectors).all()
+    assert (parts.norms == whole.norms).all()
 
 
 @many
@@ -187,44 +198,16 @@ def test_the_fingerprint_identifies_model_and_preparation(encoder: BundledEncode
     assert BundledEncoder().fingerprint == encoder.fingerprint
 
 
-def test_the_model_is_loaded_once_and_only_when_something_is_embedded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_graph_in_the_file_gives_the_same_vectors(encoder: BundledEncoder) -> None:
     import onnxruntime
 
-    sessions: list[object] = []
-    real = onnxruntime.InferenceSession
-
-    def open_session(*args: object, **options: object) -> object:
-        sessions.append(args)
-        return real(*args, **options)
-
-    monkeypatch.setattr(onnxruntime, "InferenceSession", open_session)
-    encoder = BundledEncoder()
-    assert encoder.fingerprint
-    encoder.encode_query(count_identifiers("a query needs no session"))
-    assert sessions == []
-    for _ in range(3):
-        encoder.encode(bag_texts([count_identifiers("text")]))
-    assert len(sessions) == 1
-
-
-def test_indexing_sends_no_telemetry_and_writes_nothing_to_the_home_directory(tmp_path: Path) -> None:
-    program = (
-        "import os, sys\n"
-        "class Imports:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'onnxruntime': print(os.environ.get('ORT_DISABLE_TELEMETRY'))\n"
-        "sys.meta_path.insert(0, Imports())\n"
-        "from gitmem.embedding.bundled import BundledEncoder\n"
-        "from gitmem.identifier_counts import bag_texts\nfrom gitmem.words import count_identifiers\n"
-        "BundledEncoder().encode(bag_texts([count_identifiers('where is getUser signed')]))\n"
-    )
-    # Variables of build servers would disable the telemetry on their own.
-    silencing = {"CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY"}
-    env = {name: value for name, value in os.environ.items() if name not in silencing}
-    env |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env)
-    assert result.stdout == "1\n"
-    assert list(tmp_path.iterdir()) == []
+    counted = [count_identifiers(text) for text in ("parse parse header", "def getUser(self): return self.user")]
+    session = onnxruntime.InferenceSession(str(bundled("models") / "model.onnx"), providers=["CPUExecutionProvider"])
+    for text, vector in zip(counted, encoder.encode(bag_texts(counted)).vectors, strict=True):
+        pieces = encoder._piece_ids.count(bag_texts([text]))
+        weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
+        feed = {"input_ids": pieces.ids[None], "token_weight": weights[None]}
+        assert np.abs(session.run(None, feed)[0][0] - vector).max() < 1e-5
 
 
 def test_the_runtime_contains_no_uploader() -> None:
@@ -239,10 +222,12 @@ def test_the_runtime_contains_no_uploader() -> None:
         assert b"events.data.microsoft.com" not in library.read_bytes(), library.name
 
 
-def test_a_query_imports_neither_onnxruntime_nor_tokenizers() -> None:
+def test_embedding_imports_neither_onnxruntime_nor_tokenizers() -> None:
     program = (
         "import sys\nfrom gitmem.embedding.bundled import BundledEncoder\nfrom gitmem.words import count_identifiers\n"
-        "BundledEncoder().encode_query(count_identifiers('where is getUser signed'))\n"
+        "from gitmem.identifier_counts import bag_texts\n"
+        "text = count_identifiers('where is getUser signed')\n"
+        "BundledEncoder().encode_query(text)\nBundledEncoder().encode(bag_texts([text]))\n"
         "print([name for name in ('onnxruntime', 'tokenizers') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

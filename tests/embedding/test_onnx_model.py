@@ -1,5 +1,8 @@
 """A transformer in a local folder: pooling, prefixes, dimensions, and folders that are no model."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +85,27 @@ def test_a_process_takes_note_that_the_files_of_a_model_were_replaced(tmp_path: 
     before = load(provider(write_tiny_model(tmp_path / "tiny"))).dimensions
     write_tiny_model(tmp_path / "tiny", dimensions=40)
     assert (before, load(provider(tmp_path / "tiny")).dimensions) == (24, 40)
+
+
+def test_a_session_sends_no_telemetry_and_writes_nothing_to_the_home_directory(tmp_path: Path) -> None:
+    folder = write_tiny_model(tmp_path / "model")
+    program = (
+        "import os, sys\n"
+        "class Imports:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'onnxruntime': print(os.environ.get('ORT_DISABLE_TELEMETRY'))\n"
+        "sys.meta_path.insert(0, Imports())\n"
+        "from gitmem.embedding.encoders import load\nfrom gitmem.embedding.provider import ONNX, Provider\n"
+        "from gitmem.words import count_identifiers\n"
+        "load(Provider(ONNX, sys.argv[1])).encode_query(count_identifiers('read a file'))\n"
+    )
+    # Variables of build servers would disable the telemetry on their own.
+    silencing = {"CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY"}
+    env = {name: value for name, value in os.environ.items() if name not in silencing}
+    home = tmp_path / "home"
+    home.mkdir()
+    env |= {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", program, str(folder)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    assert result.stdout == "1\n"
+    assert list(home.iterdir()) == []
