@@ -1,5 +1,6 @@
 """Locks between processes. The system frees a lock when its holder dies, so no stale lock needs to be removed."""
 
+import errno
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,13 +18,70 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
 
     Raises: Busy if another process holds the lock and `wait` is off, StorageFailed if the file system has no locks.
     """
-    # Imported here: commands that only read must not pay for it, and `is_locked` does without it.
-    from filelock import FileLock, Timeout
+    try:
+        import fcntl  # noqa: F401 (whether the system has it)
+    except ImportError:
+        lock = _library_lock(path, wait, on_wait)
+    else:
+        lock = _system_lock(path, wait, on_wait)
+    with lock:
+        yield
+
+
+@contextmanager
+def _system_lock(path: Path, wait: bool, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock of the system. `filelock` takes the same one, but importing it costs as much as a Python start."""
+    import fcntl
+
+    try:
+        handle = _open_locked(path, wait, on_wait)
+    except OSError as problem:
+        if problem.errno == errno.ENOSYS:
+            raise _no_locks(path) from problem
+        raise storage_failed(path, problem) from problem
+    try:
+        yield
+    finally:
+        # Closing is not enough: a child may have inherited the descriptor.
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
+
+
+def _open_locked(path: Path, wait: bool, on_wait: Callable[[], None]) -> int:
+    """Return the descriptor of a lock file once it is locked. Raises: Busy, OSError."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, FILE_MODE)
+        try:
+            _take(handle, wait, on_wait)
+            if os.fstat(handle).st_nlink:
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # removed while this process waited: the next process would lock a new file of that name
+
+
+def _take(handle: int, wait: bool, on_wait: Callable[[], None]) -> None:
+    import fcntl
+
+    try:
+        # Without waiting first, so that `on_wait` is called only if the lock is held.
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as problem:
+        if not wait:
+            raise _busy() from problem
+        on_wait()
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+@contextmanager
+def _library_lock(path: Path, wait: bool, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock on a system without `fcntl`."""
+    from filelock import FileLock, SoftFileLock, Timeout
 
     lock = FileLock(path, mode=FILE_MODE)
     try:
         try:
-            # Without waiting first, so that `on_wait` is called only if the lock is held.
             with warnings.catch_warnings():  # about the fallback that is refused below
                 warnings.simplefilter("ignore")
                 lock.acquire(timeout=0)
@@ -33,29 +91,28 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
             on_wait()
             lock.acquire()
     except Timeout as problem:
-        raise Busy("another process is writing this index") from problem
+        raise _busy() from problem
     except (OSError, NotImplementedError) as problem:
         raise storage_failed(path, problem) from problem
     try:
-        if _is_soft(lock):
-            raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=NO_LOCKS_HINT)
+        # A soft lock is only the existence of a file, which would outlive a killed holder.
+        if isinstance(lock, SoftFileLock):
+            raise _no_locks(path)
         yield
     finally:
         lock.release()
 
 
-def _is_soft(lock: object) -> bool:
-    """Return whether a lock is only the existence of a file, which would outlive a killed holder.
+def _busy() -> Busy:
+    return Busy("another process is writing this index")
 
-    `filelock` changes the class of a lock to this if the system supports no locking call.
-    """
-    from filelock import SoftFileLock
 
-    return isinstance(lock, SoftFileLock)
+def _no_locks(path: Path) -> StorageFailed:
+    return StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=NO_LOCKS_HINT)
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds a lock; False if that is unknown. Does not load the library that takes locks."""
+    """Return whether a process holds a lock; False if that is unknown."""
     try:
         import fcntl
 

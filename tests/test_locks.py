@@ -95,3 +95,34 @@ def test_a_child_that_inherits_the_descriptor_does_not_keep_the_lock(tmp_path: P
     finally:
         child.kill()
         child.wait()
+
+
+def test_a_lock_file_that_is_removed_meanwhile_is_made_and_locked_again(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+
+        def remove() -> None:
+            lock.unlink()
+            holder.kill()
+
+        with writer_lock(lock, wait=True, on_wait=remove), pytest.raises(Busy), writer_lock(lock, wait=False):
+            pass
+
+
+def test_the_library_for_systems_without_these_locks_takes_the_same_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import filelock  # noqa: F401 (before the module that it needs here is hidden)
+
+    lock = tmp_path / "lock"
+    with writer_lock(lock, wait=False):
+        monkeypatch.setitem(sys.modules, "fcntl", None)
+        with pytest.raises(Busy), writer_lock(lock, wait=False):
+            pass
+    with writer_lock(lock, wait=False):
+        monkeypatch.undo()
+        with pytest.raises(Busy), writer_lock(lock, wait=False):
+            pass

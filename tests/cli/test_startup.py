@@ -47,7 +47,9 @@ def imported_modules(folder: Path, *args: str) -> set[str]:
 
 def test_control_the_probe_sees_imports(own: Repo) -> None:
     own.commit({"new.py": "def new_thing():\n    pass\n"})
-    assert {"numpy", "filelock"} <= imported_modules(own.path, "index")
+    modules = imported_modules(own.path, "index")
+    assert "numpy" in modules
+    assert not modules & {"filelock", "numpy.ma", "onnxruntime", "tokenizers", "click"}
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"]])
