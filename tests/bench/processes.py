@@ -26,7 +26,9 @@ class Command:
 
     def environment(self) -> dict[str, str]:
         """Return the complete environment of the program."""
-        return {**os.environ, **self.env}
+        # Installed programs have their modules compiled. With this variable each run would compile those of a checkout.
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return inherited | self.env
 
 
 class CommandFailed(Exception):
