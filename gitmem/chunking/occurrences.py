@@ -59,9 +59,8 @@ _MEMBER_MARKS: Final = (b".", b"->", b"::")
 _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go"})
 """Languages whose calls show by the bytes after a name. Patterns for them would capture most names twice."""
 
-_OPENINGS: Final = b"(`"
-_CALL_STARTS: Final = frozenset(b"(`<?!")
-_BLANK: Final = ord(" ")
+_OPENINGS: Final = frozenset({b"(", b"`"})
+_CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
@@ -114,7 +113,7 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
         if imports:
             names += imports
             statements.append((start, end))
-    names += _read_names(data, captures, statements, {name for _, _, name, _ in names}, language)
+    _add_names(data, captures, statements, names, language)
     if not names:
         return NO_NAMES
     names.sort(key=itemgetter(0))
@@ -123,55 +122,56 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
 
 
-def _read_names(
-    data: bytes,
-    captures: Mapping[str, list[Node]],
-    statements: list[tuple[int, int]],
-    imported: set[bytes],
-    language: str,
-) -> Iterator[_Name]:
-    """Yield the captured names outside of import statements, each place once."""
-    names = _captured_names(data, captures)
+def _add_names(
+    data: bytes, captures: Mapping[str, list[Node]], statements: list[tuple[int, int]], names: list[_Name], language: str
+) -> None:
+    """Add the captured names outside of import statements to those of the imports, each place once."""
+    places = _captured_names(data, captures)
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
-    known = imported.union(text for code, text in names.values() if code < DEFINING)
-    _add_mentions(data, names, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    known = {name for _, _, name, _ in names}.union(text for code, text in places.values() if code < DEFINING)
+    _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
     last = statements[-1][1] if statements else 0
     shape = data.translate(_SHAPE)
-    bound = {node.start_byte for node in captures.get("bound", ())}
-    for start, (code, text) in names.items():
+    # A field or constant is a definition of its own, and has a type as well.
+    typed = {node.start_byte for node in captures.get("bound", ())}
+    # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
+    for start in sorted(places):
+        code, text = places[start]
         if start < last and _is_inside(start, statements):
             continue
-        # A field or constant is a definition of its own, and has a type as well.
-        if code == _BOUND or (code == _VALUE and start in bound):
+        if start in typed and (code == _BOUND or code == _VALUE):
             receiver = _bound_type(data, start, start + len(text), language)
             if receiver:
-                yield start, _BOUND, text, receiver
+                names.append((start, _BOUND, text, receiver))
         if code == _BOUND:
             continue
         if start and data[start - 1] in _JOINTS:
-            yield start, code, text, _plain_receiver(data, shape, start) or _receiver(data, start)
+            names.append((start, code, text, _plain_receiver(data, shape, start) or _receiver(data, start)))
         else:
-            yield start, code, text, b""
+            names.append((start, code, text, b""))
 
 
 def _add_mentions(
     data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node], known: set[bytes], *, bracketed: bool
 ) -> None:
     """Add mentions of known names and, if calls show by brackets, mark the calls among all names."""
+    # Most of a file's identifiers come by here, so the usual cases are decided by one byte, without a call.
+    ends = data + b" "
     if bracketed:
         for start, (code, text) in names.items():
-            if code == _READ and _is_called(data, start + len(text)):
+            if code == _READ and ends[start + len(text)] in _CALL_STARTS and _is_called(data, start + len(text)):
                 names[start] = _CALL, text
     for node in nodes:
         start = node.start_byte
-        if start not in names:
-            end = node.end_byte
-            text = data[start:end]
-            if bracketed and _is_called(data, end):
-                if len(text) <= MAX_NAME and text not in _PRIMITIVES:
-                    names[start] = _CALL, text
-            elif (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
-                names[start] = _NAME, text
+        if start in names:
+            continue
+        end = node.end_byte
+        text = data[start:end]
+        if bracketed and ends[end] in _CALL_STARTS and _is_called(data, end):
+            if len(text) <= MAX_NAME and text not in _PRIMITIVES:
+                names[start] = _CALL, text
+        elif (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
+            names[start] = _NAME, text
 
 
 def _captured_names(data: bytes, captures: Mapping[str, list[Node]]) -> dict[int, tuple[int, bytes]]:
@@ -213,14 +213,12 @@ def _is_member(data: bytes, start: int) -> bool:
 
 def _is_called(data: bytes, end: int) -> bool:
     """Return whether a call follows a name, in a language that calls by brackets: `f(`, `f<T>(`, `f?.(`, f`text`."""
-    follower = data[end] if end < len(data) else 0
-    if follower == _BLANK:  # after most names
+    follower = data[end : end + 1]
+    if follower == b" ":  # after most names
         return data[end + 1 : end + 2] == b"("
-    if follower not in _CALL_STARTS:
-        return False
     if follower in _OPENINGS:
         return True
-    if data[end : end + 1] != b"<":
+    if follower != b"<":
         return _MARKED_CALL.match(data, end) is not None
     depth = 0
     for bracket in _ANGLES.finditer(data, end, end + _MAX_TYPES):
