@@ -58,7 +58,6 @@ class FederatedResult(NamedTuple):
 
     terms: tuple[str, ...]
     hits: list[MemberHit]
-    unit_terms: tuple[str, ...] = ()
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
 
@@ -90,9 +89,7 @@ class FederatedSearcher:
         if len(results) > 1:
             names = "; ".join(group.names for group in self._groups)
             notes.append(f"each model searched its own repositories, and the lists are merged by rank: {names}")
-        return FederatedResult(
-            results[0][0].terms, hits, results[0][0].unit_terms, add_rejected(rejected), tuple(notes)
-        )
+        return FederatedResult(results[0][0].terms, hits, add_rejected(rejected), tuple(notes))
 
 
 def _of_one(result: SearchResult) -> FederatedResult:
@@ -101,7 +98,7 @@ def _of_one(result: SearchResult) -> FederatedResult:
     So the scores are those of a query in that repository.
     """
     hits = [MemberHit(0, hit) for hit in result.hits]
-    return FederatedResult(result.terms, hits, result.unit_terms, result.rejected, result.notes)
+    return FederatedResult(result.terms, hits, result.rejected, result.notes)
 
 
 def add_rejected(rejected: Sequence[Rejected]) -> Rejected | None:

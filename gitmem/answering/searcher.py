@@ -48,7 +48,6 @@ from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import COMMIT
-from gitmem.words import find_identifiers, terms_of
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
 # Each of these is needed by few searches, and all together they cost a twentieth of the start-up of a query.
@@ -212,14 +211,11 @@ class Searcher:
         return SearchOptions(mode, self.workspace.settings.fusion, self._weights, self._graph)
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> SearchResult:
-        from gitmem.answering.location_lookup import get_chunk
-        from gitmem.search.similar_rows import search_similar
+        from gitmem.answering.similar_search import find_similar
 
         with open_reader(self.tree.location, bulk=False, files=self.files) as reader:
-            chunk = get_chunk(self.indexed_tree, reader, query.text, query.folder)
-        # A vector that several units share cannot tell which of them is meant. Names of similar code often can.
-        names = tuple(dict.fromkeys(term for name in find_identifiers(chunk.symbol) for term in terms_of(name)))
-        return SearchResult((), search_similar(self.scopes.code(), chunk.row, limit), names)
+            hits = find_similar(self.indexed_tree, self.scopes.code(), self.encoder, reader, query, limit)
+        return SearchResult((), hits)
 
     def adjacent_chunks(self, hit: Hit) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""

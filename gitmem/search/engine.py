@@ -107,13 +107,12 @@ class Rejected(NamedTuple):
 class SearchResult(NamedTuple):
     """Terms of the query to highlight in the hits, and the hits, best first.
 
-    `unit_terms` choose between the units of a hit, if others than those of the query do. `rejected` are the results
-    that the least score left out, None if there are none. `notes` say what the search could not do.
+    `rejected` are the results that the least score left out, None if there are none. `notes` say what the search could
+    not do.
     """
 
     terms: tuple[str, ...]
     hits: list[Hit]
-    unit_terms: tuple[str, ...] = ()
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
 

@@ -17,20 +17,27 @@ from gitmem.search.hits import (
 from gitmem.search.scope import Scope
 
 
-def search_similar(scope: Scope, row: int, limit: int) -> list[Hit]:
-    """Return the nearest chunks in scope, best first, without the chunk itself and chunks that overlap it."""
-    vector = scope.snapshot.unit_vectors(np.array([row]))[0]
-    if not vector.any():
+def search_similar(scope: Scope, row: int, limit: int, vector: NDArray[np.float32] | None = None) -> list[Hit]:
+    """Return the chunks in scope that are nearest to a chunk, best first, without those that overlap it.
+
+    With a `vector` it stands for a unit of the row. Then the row itself is a result too, for its other units.
+    """
+    compared = scope.snapshot.unit_vectors(np.array([row]))[0] if vector is None else vector
+    if not compared.any():
         return []  # a chunk without words has a zero vector
-    nearest = search_dense(scope, vector, CANDIDATE_LIMIT)
-    distinct = ~_overlaps(scope, nearest.rows, row) & (nearest.cosines > 0)
+    nearest = search_dense(scope, compared, CANDIDATE_LIMIT)
+    distinct = ~_overlaps(scope, nearest.rows, row)
+    if vector is not None:
+        distinct |= nearest.rows == row
+    distinct &= nearest.cosines > 0
     rows, cosines = nearest.rows[distinct], nearest.cosines[distinct]
     zeros = np.zeros(len(rows), np.float32)
     everything, entries = np.ones(len(rows), bool), scope.entry_of[rows].astype(np.int64)
     retrieved = RetrievedRows(rows, entries, RetrievalScores(cosines, zeros, zeros, zeros), everything, everything)
     candidates = load_candidates(scope, retrieved)
     # The cosine is the score: signals that relate words to names or paths need a query.
-    selected = select_candidates(candidates, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
+    scores = np.minimum(cosines, 1.0).tolist()
+    selected = select_candidates(candidates, load_spans(scope, rows), scores, limit, decay=1.0)
     return load_hits(scope, candidates, selected, {})
 
 

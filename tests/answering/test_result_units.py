@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.answering.answer import Answer
+from gitmem.answering.answer import Answer, answer
 from gitmem.answering.answer_json import answer_json
 from gitmem.answering.location_lookup import get_chunk
+from gitmem.answering.search_query import SimilarQuery
 from gitmem.answering.searcher import open_searcher
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.freshness.tree_selection import WORKING_TREE
@@ -34,8 +35,8 @@ def indexed(tmp_path: Path) -> Repo:
     return repo
 
 
-def symbols(answer: Answer) -> list[str]:
-    return [hit.symbol for hit, _ in answer.hits]
+def symbols(answered: Answer) -> list[str]:
+    return [hit.symbol for hit, _ in answered.hits]
 
 
 def test_the_methods_of_the_sample_share_rows() -> None:
@@ -68,8 +69,8 @@ def test_only_the_changed_method_of_a_row_is_in_the_changes(indexed: Repo) -> No
 
 
 def test_a_class_is_shown_as_its_skeleton(indexed: Repo) -> None:
-    answer = search(indexed, "store", chunk_types=("class",))
-    content = answer_json(answer, [None])["results"][0]["content"]
+    answered = search(indexed, "store", chunk_types=("class",))
+    content = answer_json(answered, [None])["results"][0]["content"]
     assert content.startswith("class Store:\n    kept = 3\n    name = 'store'\n")
     assert [line.strip() for line in content.splitlines() if "def " in line] == [
         f"def {name}(self, target):" for name in NAMES
@@ -85,3 +86,22 @@ def test_a_location_names_one_method_of_a_row(indexed: Repo) -> None:
         first = CODE[: CODE.index("def rotate_socket")].count("\n") + 1
         assert get_chunk(tree, reader, f"store.py#{text}").lines == LineRange(first, first + 3)
         assert get_chunk(tree, reader, f"store.py:{first + 1}").symbol == text
+
+
+def related(repo: Repo, place: str, limit: int = 50) -> list[str]:
+    return symbols(answer(workspace_of(repo), SimilarQuery(place, limit), refresh=False))
+
+
+def test_code_like_one_method_of_a_row_includes_the_others_of_that_row(indexed: Repo) -> None:
+    for name in NAMES:
+        others = {f"Store.{other}" for other in NAMES if other != name}
+        assert others <= set(related(indexed, f"store.py#Store.{name}"))
+        assert not {f"Store.{name}", "Store"} & set(related(indexed, f"store.py#Store.{name}"))
+
+
+def test_methods_of_a_row_are_compared_by_their_own_lines(indexed: Repo) -> None:
+    methods = BODY.split("\n\n")
+    indexed.commit({"other.py": "class Other:\n" + "\n\n".join(reversed(methods))})
+    index(indexed)
+    for name in NAMES:
+        assert related(indexed, f"store.py#Store.{name}", 1) == [f"Other.{name}"]
