@@ -4,9 +4,9 @@ Versions of one definition are one result: the version that matches best, with t
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ from gitmem.git.revisions import resolve, resolve_range
 from gitmem.indexing.chunk_histories import ALIVE
 from gitmem.indexing.lifetimes import Lives, PastView, find_past_view, split_version_path
 from gitmem.records.filters import RecordFilters, matches_author
-from gitmem.search.engine import SearchOptions, SearchResult, search
+from gitmem.search.definition_ranking import Definitions, search_definitions
+from gitmem.search.engine import SearchOptions, SearchResult
 from gitmem.search.globs import compile_filters
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
@@ -36,9 +37,6 @@ from gitmem.search.snippet import lines_of_span
 from gitmem.secrets.masking import mask_lines, mask_private_keys
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import Workspace, open_snapshot, require_index
-
-_VERSIONS: Final = 12
-"""How many times as many rows are ranked as definitions are wanted: a definition has several versions."""
 
 
 class PastQuery(NamedTuple):
@@ -95,18 +93,22 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
     lives = view.lives(snapshot)
     scope = _scope(view, snapshot, lives, asked, workspace)
     encoder = query_encoder(workspace.settings, require_index(workspace).fingerprint)
+    rows: list[int] = []
 
     def run(mode: str) -> SearchResult:
-        options = SearchOptions(mode, workspace.settings.fusion)
-        parsed = parse_query(query.text)
-        return search([scope], parsed, encoder, limit=_VERSIONS * limit, options=options, min_score=query.least_score)
+        nonlocal rows
+        result, rows = search_definitions(
+            scope, parse_query(query.text), encoder, Definitions(lives.group, lives.group_versions), split_version_path,
+            limit=limit, options=SearchOptions(mode, workspace.settings.fusion), min_score=query.least_score,
+        )  # fmt: skip
+        return result
 
     result = search_or_words(query.mode, run)
-    chosen = _one_per_definition(result.hits, scope, lives)
+    chosen = list(zip(result.hits, rows, strict=True))
     if asked.newest_first:
         # Of the best results, those come first whose definition changed last.
-        chosen = sorted(chosen[:limit], key=lambda pair: -_last(int(lives.group_removed[pair[1]]), len(view.commits)))
-    hits = _read(workspace, view, lives, chosen[:limit], mask=mask)
+        chosen.sort(key=lambda pair: -_last(int(lives.group_removed[pair[1]]), len(view.commits)))
+    hits = _read(workspace, view, lives, chosen, mask=mask)
     milliseconds = round((time.perf_counter() - started) * 1000, 1)
     notes = [*result.notes, *_notes(workspace, view, snapshot)]
     return PastAnswer(query.text, result.terms, hits, view.bounds.tip, len(view.commits), notes, milliseconds)
@@ -196,16 +198,6 @@ def _commits_in(workspace: Workspace, view: PastView, text: str) -> NDArray[np.b
     return np.array([commit in listed for commit in view.commits], bool)
 
 
-def _one_per_definition(hits: Iterable[Hit], scope: Scope, lives: Lives) -> list[tuple[Hit, int]]:
-    """Return the best version of each definition, with its row."""
-    chosen: dict[int, tuple[Hit, int]] = {}
-    for hit in hits:
-        entry = scope.view.find(path_bytes(hit.path))  # type: ignore[attr-defined]
-        row = int(scope.snapshot.blob_first[scope.blob_of[entry]]) + hit.chunk
-        chosen.setdefault(int(lives.group[row]), (hit, row))
-    return list(chosen.values())
-
-
 def _last(removed: int, commits: int) -> int:
     """Return the number of the commit at which a definition ends, that behind the last one if it is still there."""
     return commits if removed == ALIVE else removed
@@ -229,7 +221,7 @@ def _read(
         )
         text = text_of(data[hit.blob] or b"", hit.language)
         lines = lines_of_span(mask_private_keys(text) if mask else text, hit.start, hit.end) if text else []
-        named = hit._replace(path=split_version_path(hit.path), copies=())
+        named = hit._replace(copies=())
         alive, current = of_hit[1] == ALIVE, of_hit[3] == ALIVE
         versions = int(lives.group_versions[row])
         hits.append(

@@ -50,6 +50,10 @@ class ChunkBounds:
 
 DEFAULT_BOUNDS: Final = ChunkBounds()
 
+PAST_BYTES: Final = 16_000
+"""Upper bound of a definition's own text in the index of the past. Pieces of a long one would be definitions of their
+own there, with lives of their own: each begins when a line before it pushes it over a boundary."""
+
 
 def bounds_for(max_bytes: int, overlap: int) -> ChunkBounds:
     """Return the bounds for a largest size and an overlap, of which at most half a chunk is used."""

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gitmem.chunking.chunk_size import PAST_BYTES
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import signals_as_exceptions, stoppable
 from gitmem.freshness.commit_index import RESUME
@@ -174,7 +175,7 @@ class _Job:
             return manifest
         missing.sort(key=lambda blob: order[blob.oid])
         self._on_start(_plan(self._workspace, history, missing))
-        bounds = replace(chunk_bounds(settings), past_run=os.urandom(8).hex())
+        bounds = replace(chunk_bounds(settings), max_bytes=PAST_BYTES, past_run=os.urandom(8).hex())
         run = Run(
             self._workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs,
             budget=MemoryBudget(settings.max_memory), bounds=bounds,

@@ -4,7 +4,8 @@ definition it is a version.
 Commits are added with parents first. A chunk that appears is a version of one that disappears in the same commit: of
 that with the same symbol in the file, else in any file, else of the one with the most similar vector. So definitions
 are followed through changes, moves and renames. All of this is set arithmetic on the chunks of the files that a commit
-changed; no text is read.
+changed; no text is read. A definition that is still in its file was not renamed, however similar a new one is: its
+text may have been moved out of it.
 """
 
 from collections import defaultdict
@@ -68,6 +69,7 @@ class ChunkHistories:
     def add(self, number: int, files: Iterable[FileVersions]) -> None:
         """Add the next commit: the files that it changed."""
         added, lost, dropped, new = set[int](), set[int](), set[int](), list[_Appearance]()
+        continued = set[int]()
         for file in files:
             sides = [frozenset(self._members(blob)) for blob in file.before]
             before, common = frozenset[int]().union(*sides), frozenset.intersection(*sides)
@@ -80,7 +82,8 @@ class ChunkHistories:
             added |= after - before
             lost |= gone
             dropped |= gone - common
-        self._link(number, new, lost - added)
+            continued |= self._continued(gone, after)
+        self._link(number, new, lost - added, continued)
         # It may have been removed before, and come back by a revert.
         for chunk in added:
             self.removed[chunk] = UNKNOWN
@@ -96,8 +99,16 @@ class ChunkHistories:
         self.removed[self.removed == ALIVE] = UNKNOWN
         self.removed[np.fromiter(tip, np.int64)] = ALIVE
 
-    def _link(self, number: int, new: Sequence[_Appearance], lost: set[int]) -> None:
-        """Begin the chunks that appear, each as a version of one that disappears if there is such a one."""
+    def _continued(self, gone: Iterable[int], after: Iterable[int]) -> set[int]:
+        """Return those of the chunks that disappear from a file whose symbol the file still has."""
+        kept = {self._chunks.symbols[chunk] for chunk in after}
+        return {chunk for chunk in gone if self._chunks.symbols[chunk] in kept}
+
+    def _link(self, number: int, new: Sequence[_Appearance], lost: set[int], continued: set[int]) -> None:
+        """Begin the chunks that appear, each as a version of one that disappears if there is such a one.
+
+        Definitions that are `continued` under their symbol were not renamed.
+        """
         former: dict[int, int] = {}
         remaining = set(lost)
         for own_file in (True, False):
@@ -112,6 +123,7 @@ class ChunkHistories:
             _take_best(pairs, former, remaining)
         # A renamed definition has another symbol, but a similar vector.
         rest = [chunk for chunk, _ in new if chunk not in former]
+        remaining -= continued
         if len(rest) * len(remaining) <= _MAX_PAIRS:
             compared = [(self._distance(chunk, other), chunk, other) for chunk in rest for other in remaining]
             _take_best([pair for pair in compared if pair[0] <= _RENAMED_BITS], former, remaining)

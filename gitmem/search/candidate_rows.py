@@ -43,8 +43,10 @@ class RowRetrieval:
         vector: NDArray[np.float32] | None,
         places: NamedPlaces,
         graph: RowGraph | None,
+        limit: int = CANDIDATE_LIMIT,
     ) -> None:
         self._scope = scope
+        self._limit = limit
         self._vector = vector
         self._graph = graph
         self._terms = frozenset(query.terms)
@@ -60,14 +62,14 @@ class RowRetrieval:
         Each group of named rows is added if no retrieval found one of it.
         """
         scope, groups = self._scope, self._groups
-        best = find_contenders(self.lexical, scope.mask, scope.row_count, CANDIDATE_LIMIT)
+        best = find_contenders(self.lexical, scope.mask, scope.row_count, self._limit)
         near = self._find_near()
         # Without `return_index`, numpy imports numpy.ma.
         rows = np.unique(np.concatenate([best, near, *groups]), return_index=True)[0]
         scores = self.lexical.score_rows(rows)
         selected = np.zeros(len(rows), bool)
         positions = np.searchsorted(rows, best)
-        selected[positions] = are_best(scores[positions], CANDIDATE_LIMIT)
+        selected[positions] = are_best(scores[positions], self._limit)
         is_near = np.zeros(len(rows), bool)
         is_near[np.searchsorted(rows, near)] = True
         cosines = self._compare(rows, selected | is_near)
@@ -87,7 +89,7 @@ class RowRetrieval:
     def _find_near(self) -> NDArray[np.int64]:
         if self._vector is None:
             return np.zeros(0, np.int64)
-        return find_near_rows(self._scope, self._vector, CANDIDATE_LIMIT, self._graph)
+        return find_near_rows(self._scope, self._vector, self._limit, self._graph)
 
     def _compare(self, rows: NDArray[np.int64], compared: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
         """Return the cosines of rows and query, zero for those that are not compared."""

@@ -233,10 +233,12 @@ def retrieve(
     mode: str = "hybrid",
     graph: RowGraph | None = None,
     nearest: int = CANDIDATE_LIMIT,
+    limit: int = CANDIDATE_LIMIT,
 ) -> Retrieval:
     """Retrieve the candidates of a query; only this stage searches the index.
 
-    Mode `semantic` retrieves the `nearest` rows, exactly unless there is a graph.
+    Mode `semantic` retrieves the `nearest` rows, exactly unless there is a graph. In the other modes each retrieval
+    gives `limit` rows.
     """
     vector = None if mode == "lexical" else encode_query(query, encoder)
     if mode == "semantic":
@@ -251,10 +253,10 @@ def retrieve(
             outdated=find_outdated_rows(scope, rows),
         )  # fmt: skip
     places = find_places(scope.whole, query.mentions) if query.mentions else NO_PLACES
-    whole = RowRetrieval(scope.whole, query, vector, places, graph)
+    whole = RowRetrieval(scope.whole, query, vector, places, graph, limit)
     rows = whole.find()
     if scope.is_filtered:
-        rows = join_retrieved(rows, RowRetrieval(scope, query, vector, places, graph).find(), scope)
+        rows = join_retrieved(rows, RowRetrieval(scope, query, vector, places, graph, limit).find(), scope)
     rows = add_successors(scope, rows, whole.score)
     rows = add_following_turns(scope, rows, whole.score)
     idf = whole.lexical.idf
@@ -339,7 +341,7 @@ def rank_candidates(
         features: Features = {}
         sums, evidence, decay = candidates.dense.astype(np.float64), curve.bias, 1.0
     else:
-        candidates = _fuse_candidates(retrieved, fusion, record_weights if records else weights)
+        candidates = fuse_candidates(retrieved, fusion, record_weights if records else weights)
         features = compute_features(retrieved.query, candidates, retrieved.idf, retrieved.role_shares)
         sums = combine_features(features, RECORD_WEIGHTS if records else WEIGHTS)
         measured = measure_evidence(retrieved.query, candidates, retrieved.idf, sums)
@@ -364,7 +366,7 @@ def rank_candidates(
     return Ranking(features, selected, sums, evidence, sensible, adjustments)
 
 
-def _fuse_candidates(retrieved: Retrieval, fusion: str, weights: FusionWeights) -> Candidates:
+def fuse_candidates(retrieved: Retrieval, fusion: str, weights: FusionWeights) -> Candidates:
     """Return the candidates with their fused scores."""
     candidates = retrieved.candidates
     # The embedding of a symbol says little about where it is defined: the chunks near it are those with little else in

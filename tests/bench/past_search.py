@@ -18,8 +18,9 @@ from gitmem.answering.past_search import PastHit, PastQuery, search_past
 from gitmem.answering.search_query import Query
 from gitmem.chunking.languages import language_of
 from gitmem.search.path_roles import path_role
+from gitmem.types import Chunk
 from gitmem.workspace import Workspace, open_workspace
-from models.recipe.pairs import Source, documented_chunks, read_source
+from models.recipe.pairs import Documented, Source, documented_chunks, read_source
 from models.recipe.prose import words_of
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.figures import Figure
@@ -59,6 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--also", nargs="+", default=[], metavar="OWNER/NAME", help="other repositories to measure")
     parser.add_argument("--deleted", type=int, default=10, metavar="N", help="deleted functions of each repository")
+    parser.add_argument("--since", metavar="DATE", help="index only commits from this time on")
     parser.add_argument("--misses", type=Path, metavar="FILE", help="write the misses and their first results as text")
 
 
@@ -72,7 +74,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         for name in dict.fromkeys([*names, *options.also]):
             clone = find_clone(options.repositories, name)
             subject = clone_without_files(clone, name, work)
-            figures += measure_index(load_gitmem(options), name, subject.path)
+            figures += measure_index(load_gitmem(options), name, subject.path, options.since)
             workspace = open_workspace(subject.path, os.environ)
             own = [method for method in methods if method["repository"] == name]
             cases = {"introduced": list(method_cases(clone, own)), "deleted": deleted_cases(clone, options.deleted)}
@@ -81,14 +83,15 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     return [*figures, *summarise(ranks)]
 
 
-def measure_index(gitmem: Gitmem, name: str, path: Path) -> list[Figure]:
+def measure_index(gitmem: Gitmem, name: str, path: Path, since: str | None) -> list[Figure]:
     """Index HEAD and its past, and return size and cost."""
+    command = [*gitmem.words, "index", "--history", "--json", *(["--since", since] if since else [])]
     run_measured(Command([*gitmem.words, "index"], cwd=path))
     head = bytes_below(path / ".gitmem")
-    output, cpu = run_measured(Command([*gitmem.words, "index", "--history", "--json"], cwd=path))
+    output, cpu = run_measured(Command(command, cwd=path))
     report = json.loads(output)
     commits, size = report["past"]["commits"], report["past"]["index_bytes"]
-    _, again = run_measured(Command([*gitmem.words, "index", "--history", "--json"], cwd=path))
+    _, again = run_measured(Command(command, cwd=path))
     return [
         Figure(name, "commits", commits),
         Figure(name, "versions of files", report["past"]["versions"]),
@@ -116,19 +119,30 @@ def method_cases(clone: Path, methods: Sequence[dict[str, Any]]) -> Iterator[Cas
 
 
 def deleted_cases(clone: Path, count: int) -> list[Case]:
-    """Return queries for functions of files that commits deleted, chosen by their names alone."""
-    cases: list[Case] = []
+    """Return queries for functions of files that commits deleted for good, chosen by their names alone."""
+    cases: dict[str, Case] = {}
+    present = set(git(clone, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0"))
     for commit, path in sorted(list_deletions(clone), key=lambda pair: draw(pair[1])):
         if len(cases) >= count:
             break
-        source = read_at(clone, f"{commit}^", path)
-        documented = list(documented_chunks(source)) if source is not None else []
-        functions = [one for one in documented if one.chunk.chunk_type in _FUNCTIONS]
-        functions = [one for one in functions if not is_mentioned(clone, commit, one.chunk.symbol)]
+        source = read_at(clone, f"{commit}^", path) if path not in present else None
+        functions = [one for one in documented_functions(source) if not is_mentioned(clone, commit, one.chunk.symbol)]
         if functions:
             chosen = min(functions, key=lambda one: draw(one.query))
-            cases.append(Case(chosen.chunk.symbol, chosen.query, removed=commit))
-    return cases
+            cases.setdefault(chosen.query, Case(chosen.chunk.symbol, chosen.query, removed=commit))
+    return list(cases.values())
+
+
+def documented_functions(source: Source | None) -> Iterator[Documented]:
+    """Yield the documented functions of a file. A comment in a further piece of a long one does not document it."""
+    if source is None:
+        return
+    first: dict[str, Chunk] = {}
+    for chunk in source.chunks:
+        first.setdefault(chunk.symbol, chunk)
+    for one in documented_chunks(source):
+        if one.chunk.chunk_type in _FUNCTIONS and one.chunk is first[one.chunk.symbol]:
+            yield one
 
 
 def is_mentioned(clone: Path, commit: str, symbol: str) -> bool:

@@ -1,0 +1,184 @@
+"""Search rows that are versions of definitions: each row counts for itself, and the best one for its definition.
+
+A file of the index of the past holds only what was new in one version of a file, so the rest of it says nothing about a
+definition: neither its length nor other matches. The name says more than the path, because the query is about one
+definition. Versions of a definition differ little, so candidates are many.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.embedding.encoder import Encoder
+from gitmem.search.calibration import FLOOR
+from gitmem.search.engine import (
+    DEFAULT_OPTIONS,
+    Rejected,
+    Retrieval,
+    SearchOptions,
+    SearchResult,
+    fuse_candidates,
+    rank_candidates,
+    retrieve,
+)
+from gitmem.search.fuse import FusionWeights
+from gitmem.search.hits import load_hits
+from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.qualified_names import own_name
+from gitmem.search.rank import WEIGHTS, Candidates, Features, combine_features, compute_features
+from gitmem.search.scope import Scope
+from gitmem.search.stop_words import STOP_WORDS
+from gitmem.words import find_identifiers, split_identifier, stem
+
+DEFINITION_FUSION: Final = FusionWeights(semantic=0.45, lexical=1.4)
+
+DEFINITION_WEIGHTS: Final[Mapping[str, float]] = {
+    "fused": 1.0,  # meaning and words of the version [standard deviations]
+    "name": 2.6,  # words of the definition's own name [coverage, 0 to 1]
+    "same_name": 5.0,  # the query is the name in words [0 or 1]
+    "path_cosine": 2.0,
+    "folder": 0.5,
+    "function": 1.0,
+    "versions": 0.65,  # versions of the definition [natural logarithm]
+    "named_file": WEIGHTS["named_file"],
+    "named_row": WEIGHTS["named_row"],
+    "path": WEIGHTS["path"],
+    **{role: WEIGHTS[role] for role in ("prose", "test", "example", "document", "auxiliary")},
+}
+"""Logits of each feature, see `rank.WEIGHTS`. The first ones are fitted on definitions of two repositories that are
+asked for by name and by documentation; each version is as likely to be asked for as any other."""
+
+CANDIDATES: Final = 600
+"""Rows of each retrieval: a dozen versions of fifty definitions."""
+
+JOINED_WORDS: Final = range(2, 9)
+"""Numbers of words of a query that may be a name: they are looked up as one identifier, too."""
+
+STOP_WEIGHT: Final = 0.3
+"""Weight of a stop word in a name: the `get` of `get_user` says less than the `user`."""
+
+TYPICAL_WORDS: Final = 1100.0
+"""Length of every row's file: the size at which the length of a file counts neither for nor against it."""
+
+
+class Definitions(NamedTuple):
+    """Definition that each row of a scope is a version of, and the number of its versions, [rows] each."""
+
+    group: NDArray[np.int64]
+    versions: NDArray[np.int64]
+
+
+def search_definitions(
+    scope: Scope,
+    query: ParsedQuery,
+    encoder: Encoder,
+    definitions: Definitions,
+    path_of: Callable[[str], str],
+    *,
+    limit: int,
+    options: SearchOptions = DEFAULT_OPTIONS,
+    min_score: float | None = None,
+) -> tuple[SearchResult, list[int]]:
+    """Return the best version of each of the best definitions, and their rows.
+
+    `path_of` returns the path of a version in its tree. The best result has the score that it would have in a search
+    of files, and the ratio of two scores is that of their likelihoods. Without `min_score` there are no results if the
+    query makes no sense.
+    """
+    if not scope.row_count:
+        return SearchResult(query.terms, []), []
+    retrieved = retrieve(
+        scope, _with_joined_name(query), encoder, mode=options.mode, nearest=CANDIDATES, limit=CANDIDATES
+    )
+    retrieved = retrieved._replace(candidates=_apart(retrieved.candidates, path_of))
+    candidates = retrieved.candidates
+    ordinary = rank_candidates(retrieved, limit=1, fusion=options.fusion)
+    sums = _sum_features(retrieved, definitions, options) if len(candidates.row) else ordinary.sums
+    best = _best_of_each(candidates, definitions.group, sums)
+    top = max((score for _, score in ordinary.selected), default=0.0)
+    scored = [(place, top * math.exp(sums[place] - sums[best[0]])) for place in best[:limit]]
+    passing = [(place, score) for place, score in scored if ordinary.makes_sense or min_score is not None]
+    passing = [(place, score) for place, score in passing if min_score is None or score >= min_score]
+    rejected = [score for place, score in scored if (place, score) not in passing]
+    least = FLOOR if min_score is None else min_score
+    result = SearchResult(
+        query.terms,
+        load_hits(scope, candidates, passing, {}),
+        rejected=Rejected(len(rejected), max(rejected), least) if rejected else None,
+    )
+    return result, [int(candidates.row[place]) for place, _ in passing]
+
+
+def _with_joined_name(query: ParsedQuery) -> ParsedQuery:
+    """Return a query that also looks up its words as one identifier: stop words are parts of names, too."""
+    parts = [part.lower() for word in find_identifiers(query.text.text) for part in split_identifier(word)]
+    joined = "".join(parts)
+    if query.texts or len(parts) not in JOINED_WORDS or joined in (*query.terms, *query.compounds):
+        return query
+    return query._replace(compounds=(*query.compounds, joined))
+
+
+def _apart(candidates: Candidates, path_of: Callable[[str], str]) -> Candidates:
+    """Return the candidates as if each were alone in its file, and a copy of none."""
+    size = len(candidates.row)
+    return candidates._replace(
+        file=np.arange(size),
+        paths=[path_of(candidates.paths[file]) for file in candidates.file.tolist()],
+        file_lexical=candidates.lexical,
+        file_words=np.full(size, TYPICAL_WORDS, np.float32),
+        copy_of=np.arange(size),
+    )
+
+
+def _sum_features(retrieved: Retrieval, definitions: Definitions, options: SearchOptions) -> NDArray[np.float64]:
+    """Return the weighted sums of the candidates; by meaning alone their cosines, on the same scale."""
+    candidates, query = retrieved.candidates, retrieved.query
+    if options.mode == "semantic":
+        return _LOGITS_OF_COSINE * candidates.dense.astype(np.float64)
+    candidates = fuse_candidates(retrieved, options.fusion, DEFINITION_FUSION)
+    features = compute_features(query, candidates, retrieved.idf, retrieved.role_shares)
+    versions = np.log(definitions.versions[candidates.row])
+    own = {**features, **_compare_names(query, candidates.symbol), "versions": versions}
+    return combine_features(own, DEFINITION_WEIGHTS)
+
+
+_LOGITS_OF_COSINE: Final = 5.0
+"""Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
+
+
+def _best_of_each(candidates: Candidates, group: NDArray[np.int64], sums: NDArray[np.float64]) -> list[int]:
+    """Return the position of the best version of each definition that passes the filters, best first."""
+    inside = np.flatnonzero(candidates.inside)
+    order = inside[np.lexsort((candidates.row[inside], -sums[inside]))]
+    chosen: dict[int, int] = {}
+    for place, definition in zip(order.tolist(), group[candidates.row[order]].tolist(), strict=True):
+        chosen.setdefault(definition, place)
+    return list(chosen.values())
+
+
+def _compare_names(query: ParsedQuery, symbols: Sequence[str]) -> Features:
+    """Return how well each own name covers the query and the query the name, and whether they are the same words."""
+    words = _name_words(query.text.text)
+    matches = {symbol: _compare_name(_name_words(own_name(symbol)), words) for symbol in set(symbols)}
+    columns = np.array([matches[symbol] for symbol in symbols]).reshape(len(symbols), 2)
+    return {"name": columns[:, 0], "same_name": columns[:, 1]}
+
+
+def _compare_name(name: Sequence[str], query: Sequence[str]) -> tuple[float, float]:
+    shared = _weigh(set(name) & set(query))
+    if not shared:
+        return 0.0, 0.0
+    # Geometric mean of precision and recall, as in `rank`; but here stop words count a little.
+    return math.sqrt(shared / _weigh(set(name)) * shared / _weigh(set(query))), float(name == query)
+
+
+def _weigh(words: set[str]) -> float:
+    return sum(STOP_WEIGHT if word in STOP_WORDS else 1.0 for word in words)
+
+
+def _name_words(text: str) -> list[str]:
+    """Return the stemmed words of a name or a query, in order."""
+    return [stem(part.lower()) for word in find_identifiers(text) for part in split_identifier(word)]
