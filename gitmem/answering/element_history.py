@@ -6,10 +6,11 @@ the working tree, and their counterparts in HEAD are traced.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from gitmem.answering.defining_files import find_defining_files
 from gitmem.answering.element_lookup import find_target
+from gitmem.answering.history_notes import SHALLOW_NOTE
 from gitmem.answering.trace_resources import open_element_reader, open_trace_cache
 from gitmem.errors import UsageError
 from gitmem.git.file_history import CommitDetails, is_ancestor, read_details
@@ -23,8 +24,6 @@ from gitmem.history.trace import Change, Trace
 from gitmem.history.tracer import Tracer
 from gitmem.history.version import Version
 from gitmem.workspace import Workspace
-
-_SHALLOW_NOTE: Final = "the clone is shallow and ends at {}: what came before is unknown (git fetch --unshallow)"
 
 
 class DatedChange(NamedTuple):
@@ -104,4 +103,4 @@ def _removals(
 
 
 def _notes(trace: Trace) -> list[str]:
-    return [_SHALLOW_NOTE.format(commit[:7]) for commit in trace.cut]
+    return [SHALLOW_NOTE.format(commit[:7]) for commit in trace.cut]

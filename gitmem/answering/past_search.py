@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import row_filters
+from gitmem.answering.history_notes import SHALLOW_NOTE
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import Query, check_query
 from gitmem.chunking.blob_text import text_of
@@ -131,6 +132,7 @@ def _notes(workspace: Workspace, view: PastView, snapshot: Snapshot) -> list[str
     notes = list(snapshot.lost)
     if not snapshot.manifest.complete:
         notes.append(f"the index of the past is not complete ({RESUME})")
+    notes += _shallow_notes(workspace, view)
     head = workspace.location.head_commit
     if head is not None and head != view.bounds.tip:
         args = ["rev-list", "--count", f"{view.bounds.tip}..{head}", "--"]
@@ -138,6 +140,17 @@ def _notes(workspace: Workspace, view: PastView, snapshot: Snapshot) -> list[str
         behind = int(result.stdout) if result.code == 0 else 0
         notes.append(f"the history is indexed up to {view.bounds.tip[:9]}, {count(behind, 'commit')} behind ({RESUME})")
     return notes
+
+
+def _shallow_notes(workspace: Workspace, view: PastView) -> list[str]:
+    """Return a note about the commits at which the clone ends, or ended when its history was indexed."""
+    ends = view.bounds.shallow
+    if not ends:
+        return []
+    named = ends[0][:9] if len(ends) == 1 else f"{ends[0][:9]} and {count(len(ends) - 1, 'other commit')}"
+    if workspace.location.shallow:
+        return [SHALLOW_NOTE.format(named)]
+    return [f"the clone was shallow and ended at {named} when its history was indexed ({RESUME})"]
 
 
 def _scope(view: PastView, snapshot: Snapshot, lives: Lives, asked: PastQuery, workspace: Workspace) -> Scope:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gitmem.chunking.budget import merge_small
-from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, assembly_bounds
 from gitmem.chunking.commit_passages import commit_chunks
 from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.line_windows import window_chunks
@@ -100,7 +100,7 @@ def _syntax_chunks(
         from gitmem.chunking.occurrences import find_occurrences
 
         names.append(find_occurrences(data, tree.root_node, language))
-    return Assembler(data, grammar, bounds, lines).assemble(file), ""
+    return Assembler(data, grammar, assembly_bounds(bounds), lines).assemble(file), ""
 
 
 def _capped(data: bytes, chunks: list[Chunk], lines: Lines, bounds: ChunkBounds) -> list[Chunk]:

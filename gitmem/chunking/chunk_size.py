@@ -11,7 +11,7 @@ Bounds of other concepts are elsewhere:
 - sizes of records in `gitmem.memory.bounds`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 
@@ -50,9 +50,15 @@ class ChunkBounds:
 
 DEFAULT_BOUNDS: Final = ChunkBounds()
 
+
 PAST_BYTES: Final = 16_000
-"""Upper bound of a definition's own text in the index of the past. Pieces of a long one would be definitions of their
-own there, with lives of their own: each begins when a line before it pushes it over a boundary."""
+"""Bound of a definition's own text in the index of the past. The pieces of a long one would be definitions of their own
+there: their lives begin whenever a line before them pushes them over a boundary."""
+
+
+def assembly_bounds(bounds: ChunkBounds) -> ChunkBounds:
+    """Return the bounds by which the text of units is divided. Which units there are does not depend on them."""
+    return replace(bounds, max_bytes=PAST_BYTES, min_bytes=PAST_BYTES) if bounds.past_run else bounds
 
 
 def bounds_for(max_bytes: int, overlap: int) -> ChunkBounds:

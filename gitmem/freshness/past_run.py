@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.chunking.chunk_size import PAST_BYTES
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import signals_as_exceptions, stoppable
 from gitmem.freshness.commit_index import RESUME
 from gitmem.freshness.history_run import HistoryReport, make_folders, starting_point, sweep, usable_workspace
 from gitmem.freshness.past_index import find_past, past_fingerprint
+from gitmem.git.file_history import read_shallow
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.git.program import run_git
@@ -175,7 +175,7 @@ class _Job:
             return manifest
         missing.sort(key=lambda blob: order[blob.oid])
         self._on_start(_plan(self._workspace, history, missing))
-        bounds = replace(chunk_bounds(settings), max_bytes=PAST_BYTES, past_run=os.urandom(8).hex())
+        bounds = replace(chunk_bounds(settings), past_run=os.urandom(8).hex())
         run = Run(
             self._workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs,
             budget=MemoryBudget(settings.max_memory), bounds=bounds,
@@ -214,7 +214,8 @@ def _bounds(workspace: Workspace, old: PastView | None, since: int | None) -> Bo
     if since is None:
         since = old.bounds.since if old is not None else 0
     tip, limit = workspace.location.head_commit or "", workspace.settings.history_budget
-    return Bounds(tip, limit, since, past_fingerprint(workspace.settings))
+    shallow = tuple(sorted(read_shallow(workspace.location)))
+    return Bounds(tip, limit, since, past_fingerprint(workspace.settings), shallow)
 
 
 def _read_history(workspace: Workspace, bounds: Bounds, old: PastView | None) -> _History:

@@ -1,6 +1,7 @@
 """The versions of files in a history: for each commit the paths that it changed, with their blobs before and after.
 
 Of a merge only the files count that differ from those of all parents: the others were changed by the commits of a side.
+A commit at which a shallow clone ends has its files before it, too: git would list all of them as new.
 """
 
 import sys
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from typing import IO, Final, NamedTuple
 
 from gitmem.git.commit_log import ListedCommit
-from gitmem.git.file_history import open_history
+from gitmem.git.file_history import open_history, read_shallow
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.raw_diff import RawChange, parse_raw_stream
 
@@ -43,16 +44,19 @@ def read_versions(
     """
     bounds = [f"--max-count={limit}", *([f"--max-age={since}"] if since else []), *([f"^{known}"] if known else [])]
     with open_history(location, [*_LOG, *bounds, tip, "--"]) as stream:
-        return list(_parse(stream))[::-1]
+        return list(_parse(stream, read_shallow(location)))[::-1]
 
 
-def _parse(stream: IO[bytes]) -> Iterator[CommitVersions]:
+def _parse(stream: IO[bytes], shallow: frozenset[str]) -> Iterator[CommitVersions]:
     # Each blob is the result of one commit and the beginning of the next, and most paths are changed often: one copy of
     # each halves the memory.
     paths: dict[bytes, bytes] = {}
     for (commit, author, seconds), changes in parse_raw_stream(stream):
         listed = ListedCommit(commit, sys.intern(author), int(seconds or 0))
-        yield CommitVersions(listed, [_share_texts(file, paths) for file in _files(changes)])
+        files = [_share_texts(file, paths) for file in _files(changes)]
+        if commit in shallow:
+            files = [file._replace(before=(file.after,)) for file in files]
+        yield CommitVersions(listed, files)
 
 
 def _share_texts(file: FileVersions, paths: dict[bytes, bytes]) -> FileVersions:

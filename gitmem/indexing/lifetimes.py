@@ -33,13 +33,14 @@ _CHUNK_COLUMNS: Final = ("introduced", "removed", "group")
 
 class Bounds(NamedTuple):
     """History that was read, and the reader: its tip, the greatest number of commits, the earliest time, 0 without one,
-    and the fingerprint of the chunks.
+    the fingerprint of the chunks, and the commits at which a shallow clone ends.
     """
 
     tip: str
     limit: int
     since: int
     fingerprint: str
+    shallow: Sequence[str] = ()
 
 
 class Lives(NamedTuple):
@@ -64,7 +65,8 @@ class PastView(View):
         super().__init__(container)
         fields = container.fields
         try:
-            self.bounds = Bounds(*map(fields.__getitem__, Bounds._fields))
+            bounds = Bounds(*map(fields.__getitem__, Bounds._fields))
+            self.bounds = bounds._replace(shallow=tuple(map(str, bounds.shallow)))
             authors = [str(author) for author in fields["authors"]]
             commits, codes, seconds, marks = (container[name] for name in ("commits", "author", "seconds", "marks"))
             sizes = {len(container[name]) for name in _CHUNK_COLUMNS}

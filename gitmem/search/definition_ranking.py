@@ -30,6 +30,7 @@ from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import own_name
 from gitmem.search.rank import WEIGHTS, Candidates, Features, combine_features, compute_features
 from gitmem.search.scope import Scope
+from gitmem.search.select import Scored, collapse
 from gitmem.search.stop_words import STOP_WORDS
 from gitmem.words import find_identifiers, split_identifier, stem
 
@@ -93,13 +94,14 @@ def search_definitions(
     retrieved = retrieve(
         scope, _with_joined_name(query), encoder, mode=options.mode, nearest=CANDIDATES, limit=CANDIDATES
     )
+    versions = _list_versions(retrieved)
     retrieved = retrieved._replace(candidates=_apart(retrieved.candidates, path_of))
     candidates = retrieved.candidates
     ordinary = rank_candidates(retrieved, limit=1, fusion=options.fusion)
     sums = _sum_features(retrieved, definitions, options) if len(candidates.row) else ordinary.sums
-    best = _best_of_each(candidates, definitions.group, sums)
+    best = _select(candidates, versions, definitions.group, sums, limit)
     top = max((score for _, score in ordinary.selected), default=0.0)
-    scored = [(place, top * math.exp(sums[place] - sums[best[0]])) for place in best[:limit]]
+    scored = [(place, top * math.exp(sums[place] - sums[best[0]])) for place in best]
     passing = [(place, score) for place, score in scored if ordinary.makes_sense or min_score is not None]
     passing = [(place, score) for place, score in passing if min_score is None or score >= min_score]
     rejected = [score for place, score in scored if (place, score) not in passing]
@@ -149,14 +151,34 @@ _LOGITS_OF_COSINE: Final = 5.0
 """Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
 
 
-def _best_of_each(candidates: Candidates, group: NDArray[np.int64], sums: NDArray[np.float64]) -> list[int]:
-    """Return the position of the best version of each definition that passes the filters, best first."""
+def _select(
+    candidates: Candidates, versions: Sequence[Scored], group: NDArray[np.int64], sums: NDArray[np.float64], limit: int
+) -> list[int]:
+    """Return the position of the best version of each of the best definitions that pass the filters, best first.
+
+    A method and its class that are new in the same version of a file are one result, unless the class is long.
+    """
     inside = np.flatnonzero(candidates.inside)
     order = inside[np.lexsort((candidates.row[inside], -sums[inside]))]
     chosen: dict[int, int] = {}
+    by_path: dict[str, list[Scored]] = {}
     for place, definition in zip(order.tolist(), group[candidates.row[order]].tolist(), strict=True):
-        chosen.setdefault(definition, place)
+        others = by_path.setdefault(versions[place].path, [])
+        if definition in chosen or any(collapse(versions[place], other) for other in others):
+            continue
+        chosen[definition] = place
+        others.append(versions[place])
+        if len(chosen) == limit:
+            break
     return list(chosen.values())
+
+
+def _list_versions(retrieved: Retrieval) -> list[Scored]:
+    """Return the candidates with their places in versions of files."""
+    candidates, spans = retrieved.candidates, retrieved.spans
+    paths = [candidates.paths[file] for file in candidates.file.tolist()]
+    columns = zip(paths, *(column.tolist() for column in spans), strict=True)
+    return [Scored(place, *values, score=0.0) for place, values in enumerate(columns)]
 
 
 def _compare_names(query: ParsedQuery, symbols: Sequence[str]) -> Features:

@@ -48,7 +48,7 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
         negative, path, line, number, repeats = heapq.heappop(heap)
         item = candidates[number]
         others = selected_by_path.setdefault(path, [])
-        if item.copy_of in copied or (others and item.once_per_path) or any(_collapse(item, other) for other in others):
+        if item.copy_of in copied or (others and item.once_per_path) or any(collapse(item, other) for other in others):
             continue
         if len(others) > repeats:
             damped = item.score * decay ** len(others)
@@ -60,7 +60,7 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
     return selected
 
 
-def _collapse(one: Scored, other: Scored) -> bool:
+def collapse(one: Scored, other: Scored) -> bool:
     """Return whether two chunks of a file overlap and the wider one is short enough to represent both."""
     if one.start >= other.end or other.start >= one.end:
         return False
