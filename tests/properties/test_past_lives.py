@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitmem.git.version_log import FileVersions
@@ -15,9 +15,10 @@ Tree = dict[bytes, frozenset[int]]
 
 FILES: Final = (b"a.py", b"b.py", b"c.py")
 
-ACTIONS: Final = ("add", "change", "remove", "move", "rename symbol", "rename file", "revert")
+ACTIONS: Final = ("add", "change", "remove", "move", "rename symbol", "rename file", "revert", "split", "absorb")
 
 edits = st.tuples(st.sampled_from(ACTIONS), st.integers(0, 30), st.integers(0, 30))
+picks = st.tuples(st.just("pick"), st.integers(0, 30), st.integers(0, 30))
 
 
 @dataclass
@@ -50,6 +51,10 @@ class World:
             return with_chunks(tree, old, drop={chunk}), {}
         if action == "change":
             return with_chunks(tree, old, {self.make(self.definitions[chunk], self.symbols[chunk])}, {chunk}), {}
+        if action == "split":
+            return self._split(tree, old, chunk), {}
+        if action == "absorb":
+            return self._absorb(tree, old, chunk), {}
         if action == "rename symbol":
             new = self.make(self.definitions[chunk], "", self.signatures[chunk])
             return with_chunks(tree, old, {new}, {chunk}), {}
@@ -58,6 +63,22 @@ class World:
         if path in tree:
             return tree, {}
         return {path if name == old else name: chunks for name, chunks in tree.items()}, {path: old}
+
+    def _split(self, tree: Tree, path: bytes, chunk: int) -> Tree:
+        """Move the text of a definition into a new one; what remains is its oldest version, or another one."""
+        definition, symbol = self.definitions[chunk], self.symbols[chunk]
+        same = [other for other in range(chunk) if self.definitions[other] == definition]
+        former = [other for other in same if self.symbols[other] == symbol]
+        rest = former[0] if former else self.make(definition, symbol)
+        return with_chunks(tree, path, {rest, self.make(signature=self.signatures[chunk])}, {chunk})
+
+    def _absorb(self, tree: Tree, path: bytes, chunk: int) -> Tree:
+        """Move the text of a definition into another one of its file, if there is one."""
+        others = sorted(tree[path] - {chunk})
+        if not others:
+            return tree
+        heir = self.make(self.definitions[others[0]], self.symbols[others[0]])
+        return with_chunks(tree, path, {heir}, {chunk, others[0]})
 
 
 def with_chunks(
@@ -131,8 +152,21 @@ def chunks_seen(states: list[set[int]]) -> set[int]:
     return set[int]().union(*states)
 
 
+CRISS_CROSS: Final = [
+    (("add", 0, 0), 0, False, 0),
+    (("add", 1, 0), 0, False, 0),
+    (("add", 2, 0), 1, False, 0),
+    (("add", 0, 0), 0, True, 2),
+    (("add", 0, 0), 1, True, 2),
+    (("change", 0, 0), 0, False, 0),
+    (("add", 0, 0), 0, True, 4),
+]
+"""Two branches that merge each other, one of which goes on before they become one."""
+
+
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(edits, st.integers(0, 5), st.booleans(), st.integers(0, 5)), max_size=25))
+@example(CRISS_CROSS)
+@given(st.lists(st.tuples(edits | picks, st.integers(0, 5), st.booleans(), st.integers(0, 5)), max_size=25))
 def test_lives_in_branches_and_merges_are_sound(
     history: list[tuple[tuple[str, int, int], int, bool, int]],
 ) -> None:
@@ -142,7 +176,12 @@ def test_lives_in_branches_and_merges_are_sound(
         first = max(0, len(trees) - 1 - back)
         sides = [first, other] if merges and other < first else [first]
         start = merge(trees[sides[0]], trees[sides[-1]])
-        tree, renamed = world.apply(start, trees[0], edit) if len(sides) == 1 else (start, {})
+        tree, renamed = start, dict[bytes, bytes]()
+        if len(sides) == 1 and edit[0] == "pick":
+            number = edit[1] % len(trees)
+            tree = pick(start, trees[parents[number][0]] if parents[number] else Tree(), trees[number])
+        elif len(sides) == 1:
+            tree, renamed = world.apply(start, trees[0], edit)
         log.append(difference([trees[side] for side in sides], tree, renamed))
         trees.append(tree)
         parents.append(sides)
@@ -155,6 +194,14 @@ def test_lives_in_branches_and_merges_are_sound(
         if removed not in (ALIVE, UNKNOWN):
             assert chunk not in states[removed + 1]
             assert any(chunk in states[side] for side in parents[removed + 1])
+
+
+def pick(tree: Tree, before: Tree, after: Tree) -> Tree:
+    """Return a tree with the change of another commit."""
+    for path in sorted({*before, *after}):
+        old, new = before.get(path, frozenset()), after.get(path, frozenset())
+        tree = with_chunks(tree, path, new - old, old - new)
+    return tree
 
 
 def merge(one: Tree, other: Tree) -> Tree:
