@@ -5,11 +5,9 @@ the working tree, and their counterparts in HEAD are traced.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
-from gitmem.answering.defining_files import find_defining_files
-from gitmem.answering.element_lookup import find_target
+from gitmem.answering.element_lookup import FindFiles, find_target
 from gitmem.answering.history_notes import SHALLOW_NOTE
 from gitmem.answering.trace_resources import open_element_reader, open_trace_cache
 from gitmem.errors import UsageError
@@ -69,7 +67,7 @@ def read_element_history(
         raise UsageError(f"`{rev}` is a tree without history", hint="name a commit, tag or branch")
     cache = open_trace_cache(workspace)
     with open_element_reader(location, check, cache) as reader:
-        find_files = partial(find_defining_files, workspace, revision.commit)
+        find_files = _find_files_in(workspace, revision.commit)
         version = find_target(location, reader, text, revision.commit, folder, find_files, uncommitted=not rev)
         reader.keep(version.source)
         trace = Tracer(location, reader, cache).trace(revision.commit, version)
@@ -89,6 +87,18 @@ def read_element_history(
         [DatedChange(change, details[change.commit]) for change in changes],
         _notes(trace),
     )
+
+
+def _find_files_in(workspace: Workspace, commit: str) -> FindFiles:
+    """Return a function that finds the files of a commit that define a symbol."""
+
+    def find_files(symbol: str) -> list[bytes] | None:
+        # The search needs a fifth of all imports, and only a symbol without a path needs the search.
+        from gitmem.answering.defining_files import find_defining_files
+
+        return find_defining_files(workspace, commit, symbol)
+
+    return find_files
 
 
 def _removals(

@@ -3,7 +3,8 @@
 `--methods` is the list of the benchmark `history`, whose introducing commits experts agreed on. The queries are the
 first sentence of a method's documentation, or the words of its name. Deleted functions are taken from files that
 commits deleted, by git alone. `--repositories` holds a clone of each repository, `OWNER+NAME` or `OWNER+NAME/repo`. The
-repositories of `--also` are measured too, and searched for deleted functions. No clone is changed.
+repositories of `--also` are measured too, and searched for deleted functions. No clone is changed. With `--keep` the
+indexed clones stay in a folder; a further run finds them there, and measures no CPU of indexing.
 """
 
 import argparse
@@ -37,7 +38,13 @@ MOST_BYTES: Final = 1.0
 """Least shares of introducing commits among the first and the first ten results, of deleted functions among the first
 ten, and most bytes for 1,000 commits, in sizes of HEAD's index."""
 
+_SIZES: Final = 6
+"""Figures of an index before those of its cost."""
+
 _FUNCTIONS: Final = ("function", "method")
+_OF_FILE: Final = 3
+"""Functions of one deleted file that are searched."""
+
 _COMMITS: Final = 4000
 """Commits among which deletions of files are looked for: all of a small repository."""
 
@@ -60,6 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--also", nargs="+", default=[], metavar="OWNER/NAME", help="other repositories to measure")
     parser.add_argument("--deleted", type=int, default=10, metavar="N", help="deleted functions of each repository")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexed clones here, or use those here")
     parser.add_argument("--since", metavar="DATE", help="index only commits from this time on")
     parser.add_argument("--misses", type=Path, metavar="FILE", help="write the misses and their first results as text")
 
@@ -73,9 +81,13 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     with work_folder(options) as work:
         for name in dict.fromkeys([*names, *options.also]):
             clone = find_clone(options.repositories, name)
-            subject = clone_without_files(clone, name, work)
-            figures += measure_index(load_gitmem(options), name, subject.path, options.since)
-            workspace = open_workspace(subject.path, os.environ)
+            path = (options.keep or work) / name.replace("/", "+")
+            is_new = not path.is_dir()
+            if is_new:
+                clone_without_files(clone, name, path.parent)
+            size_and_cost = measure_index(load_gitmem(options), name, path, options.since)
+            figures += size_and_cost if is_new else size_and_cost[:_SIZES]
+            workspace = open_workspace(path, os.environ)
             own = [method for method in methods if method["repository"] == name]
             cases = {"introduced": list(method_cases(clone, own)), "deleted": deleted_cases(clone, options.deleted)}
             for kind, queries in cases.items():
@@ -87,7 +99,7 @@ def measure_index(gitmem: Gitmem, name: str, path: Path, since: str | None) -> l
     """Index HEAD and its past, and return size and cost."""
     command = [*gitmem.words, "index", "--history", "--json", *(["--since", since] if since else [])]
     run_measured(Command([*gitmem.words, "index"], cwd=path))
-    head = bytes_below(path / ".gitmem")
+    head = bytes_below(path / ".gitmem") - bytes_below(path / ".gitmem" / "history")
     output, cpu = run_measured(Command(command, cwd=path))
     report = json.loads(output)
     commits, size = report["past"]["commits"], report["past"]["index_bytes"]
@@ -125,12 +137,14 @@ def deleted_cases(clone: Path, count: int) -> list[Case]:
     for commit, path in sorted(list_deletions(clone), key=lambda pair: draw(pair[1])):
         if len(cases) >= count:
             break
-        source = read_at(clone, f"{commit}^", path) if path not in present else None
+        try:
+            source = read_at(clone, f"{commit}^", path) if path not in present else None
+        except SubjectError:  # the clone lacks the file
+            continue
         functions = [one for one in documented_functions(source) if not is_mentioned(clone, commit, one.chunk.symbol)]
-        if functions:
-            chosen = min(functions, key=lambda one: draw(one.query))
-            cases.setdefault(chosen.query, Case(chosen.chunk.symbol, chosen.query, removed=commit))
-    return list(cases.values())
+        for one in sorted(functions, key=lambda one: draw(one.query))[:_OF_FILE]:
+            cases.setdefault(one.query, Case(one.chunk.symbol, one.query, removed=commit))
+    return list(cases.values())[:count]
 
 
 def documented_functions(source: Source | None) -> Iterator[Documented]:
