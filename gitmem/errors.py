@@ -179,6 +179,10 @@ class TextsRefused(ProviderFailed):
     """Provider that refuses these texts, for example because one is too long, and may accept others."""
 
 
+class ProviderSlow(ProviderFailed):
+    """Provider that did not answer to several texts in time, and may answer to fewer of them."""
+
+
 class DatabaseFailed(GitmemError):
     """Database of an organisation that cannot be reached, refuses a statement or lost the connection."""
 

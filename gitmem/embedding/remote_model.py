@@ -22,7 +22,7 @@ from gitmem import __version__
 from gitmem.embedding.provider import OLLAMA, OPENAI, Provider
 from gitmem.embedding.text_encoder import Patience, Vectors, Watch, describe
 from gitmem.embedding.timed_http import build_opener
-from gitmem.errors import ProviderFailed, TextsRefused
+from gitmem.errors import ProviderFailed, ProviderSlow, TextsRefused
 
 FIRST_DELAY: Final = 1.0
 """Seconds before the first repetition; doubled for each further one, up to MAX_DELAY."""
@@ -46,9 +46,9 @@ _NO_QUOTA: Final = "insufficient_quota"
 class _Passing(Exception):
     """Failure after which the request may be repeated, `after` so many seconds if the provider said so."""
 
-    def __init__(self, reason: str, after: float = 0.0, *, is_limit: bool = False) -> None:
+    def __init__(self, reason: str, after: float = 0.0, *, is_limit: bool = False, is_slow: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.after, self.is_limit = reason, after, is_limit
+        self.reason, self.after, self.is_limit, self.is_slow = reason, after, is_limit, is_slow
 
 
 class RemoteModel:
@@ -66,12 +66,18 @@ class RemoteModel:
         self._opener = build_opener(uses_proxy=not provider.is_on_this_machine)
 
     def embed(self, texts: Sequence[str], patience: Patience, watch: Watch) -> Vectors:
-        """Return the vectors of texts. Raises: ProviderFailed, TextsRefused, and Cancelled from `watch`."""
+        """Return the vectors of texts.
+
+        Raises: ProviderFailed, TextsRefused, ProviderSlow, and Cancelled from `watch`.
+        """
         delay = FIRST_DELAY
         for attempt in range(patience.retries + 1):
             try:
                 return self._parse(self._ask(texts, patience.timeout), len(texts))
             except _Passing as problem:
+                if problem.is_slow and patience.divides and len(texts) > 1:
+                    message = f"{describe(self._provider)} at {self._provider.url} {problem.reason}"
+                    raise ProviderSlow(message, is_passing=True) from problem
                 # Asking before the time of `Retry-After` would prolong the limit with some providers.
                 wait = max(problem.after, delay)
                 if attempt == patience.retries or wait > patience.max_wait:
@@ -105,8 +111,9 @@ class RemoteModel:
                 raise self._refusal(problem, texts) from problem
         except urllib.error.URLError as problem:
             raise _Passing(f"cannot be reached: {_reason_of(problem.reason)}") from problem
-        except (TimeoutError, OSError) as problem:
-            raise _Passing(_reason_of(problem)) from problem
+        except OSError as problem:
+            # A timeout before the request was sent is a URLError: then the number of texts is not the reason.
+            raise _Passing(_reason_of(problem), is_slow=isinstance(problem, TimeoutError)) from problem
         except (http.client.HTTPException, ValueError) as problem:
             raise _Passing("gives an answer that is cut or not HTTP") from problem
 

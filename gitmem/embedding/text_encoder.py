@@ -36,16 +36,18 @@ Vectors = NDArray[np.float32]
 class Patience(NamedTuple):
     """How long a request may take, how often it is repeated after a passing failure, and after which wait at most.
 
-    `failures` is the number of failed requests in a row that end a run: the next one would fail too.
+    `failures` is the number of failed requests in a row that end a run: the next one would fail too. With `divides` a
+    request that took too long is not repeated as it was, but raises ProviderSlow: the caller sends fewer texts.
     """
 
     retries: int
     timeout: float
     max_wait: float
     failures: int = 1
+    divides: bool = False
 
 
-RUN_PATIENCE: Final = Patience(retries=3, timeout=30.0, max_wait=600.0, failures=2)
+RUN_PATIENCE: Final = Patience(retries=3, timeout=30.0, max_wait=600.0, failures=2, divides=True)
 QUERY_PATIENCE: Final = Patience(retries=1, timeout=10.0, max_wait=2.0)
 """Somebody waits for the answer of a query, and gets one by words if the provider does not answer."""
 
@@ -67,7 +69,10 @@ class Model(Protocol):
     """Model that maps texts to raw vectors, in their order."""
 
     def embed(self, texts: Sequence[str], patience: Patience, watch: Watch, /) -> Vectors:
-        """Return float32 [texts, dimensions], of any length. Raises: ProviderFailed, TextsRefused, Cancelled."""
+        """Return float32 [texts, dimensions], of any length.
+
+        Raises: ProviderFailed, TextsRefused, ProviderSlow, Cancelled.
+        """
 
 
 class TextEncoder:
@@ -94,7 +99,7 @@ class TextEncoder:
     def encode_passages(
         self, texts: Sequence[str], watch: Watch = ignore, patience: Patience = RUN_PATIENCE
     ) -> Vectors:
-        """Embed at most `BATCH_TEXTS` chunks. Raises: ProviderFailed, TextsRefused, Cancelled."""
+        """Embed at most `BATCH_TEXTS` chunks. Raises: ProviderFailed, TextsRefused, ProviderSlow, Cancelled."""
         prefix = self.provider.passage_prefix
         return self._embed([prefix + text for text in texts], patience, watch)
 

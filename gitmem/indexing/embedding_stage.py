@@ -15,7 +15,7 @@ from gitmem.embedding.encoder import quantise
 from gitmem.embedding.encoders import load
 from gitmem.embedding.provider import selected_provider
 from gitmem.embedding.text_encoder import BATCH_TEXTS, RUN_PATIENCE, Patience, TextEncoder, Watch
-from gitmem.errors import ProviderFailed, TextsRefused
+from gitmem.errors import ProviderFailed, ProviderSlow, TextsRefused
 from gitmem.events import measured
 from gitmem.indexing.fingerprint import dimensions_of
 from gitmem.indexing.known_vectors import KnownVectors
@@ -29,6 +29,9 @@ from gitmem.store.vector_files import VectorFiles
 
 MAX_REFUSED: Final = 8
 """Refused texts that end a run in which none was accepted: it is not the texts that are wrong."""
+
+SLOW_DIVISOR: Final = 4
+"""Factor by which requests become smaller after one that was not answered in time."""
 
 _FAILED: Final = OUTCOMES.index("failed")
 
@@ -55,6 +58,7 @@ class EmbeddingStage:
         self._store = store
         self._patience = patience
         self._failures = self._refused = 0
+        self._request_size = BATCH_TEXTS
         self._known = KnownVectors()
         self.sent = 0
 
@@ -93,13 +97,24 @@ class EmbeddingStage:
         """Find or embed texts by their hashes."""
         answers = _Answers(self._store.find(contents) if self._store is not None else {}, {})
         new = [place for place, content in enumerate(contents) if content not in answers.vectors]
-        for start in range(0, len(new), BATCH_TEXTS):
-            places = new[start : start + BATCH_TEXTS]
-            answers.add(self._request([contents[place] for place in places], [texts[place] for place in places], watch))
+        answers.add(self._request_all([contents[place] for place in new], [texts[place] for place in new], watch))
+        return answers
+
+    def _request_all(self, contents: Sequence[bytes], texts: Sequence[bytes], watch: Watch) -> "_Answers":
+        """Embed texts in requests of the present size, which a slow provider reduces."""
+        answers = _Answers({}, {})
+        start = 0
+        while start < len(texts):
+            end = start + self._request_size
+            answers.add(self._request(contents[start:end], texts[start:end], watch))
+            start = end
         return answers
 
     def _request(self, contents: Sequence[bytes], texts: Sequence[bytes], watch: Watch) -> "_Answers":
-        """Embed one batch and store its vectors. A refused batch is halved until the refused texts are alone."""
+        """Embed one batch and store its vectors. A refused batch is halved until the refused texts are alone.
+
+        One that takes too long is sent in smaller parts, and so are all later ones.
+        """
         watch()
         try:
             passages = [text.decode("utf-8", "replace") for text in texts]
@@ -107,6 +122,11 @@ class EmbeddingStage:
                 operation.ids["model"] = self._encoder.fingerprint
                 operation.amounts["texts"] = len(texts)
                 vectors = self._encoder.encode_passages(passages, watch, self._patience)
+        except ProviderSlow:
+            # A model on a busy processor may need a minute for a hundred texts. A request as large would fail again,
+            # and a server often goes on with the one that nobody waits for any more.
+            self._request_size = max(1, len(texts) // SLOW_DIVISOR)
+            return self._request_all(contents, texts, watch)
         except TextsRefused as problem:
             if len(texts) > 1:
                 # The answer does not name the text; halving finds one of a hundred in seven steps.

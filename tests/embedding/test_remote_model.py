@@ -1,6 +1,7 @@
 """Remote providers over real HTTP: wire formats, repetition of what fails in passing, and what is never repeated."""
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,7 +14,7 @@ import pytest
 from gitmem.embedding.provider import OLLAMA, OPENAI, Provider
 from gitmem.embedding.remote_model import RemoteModel
 from gitmem.embedding.text_encoder import QUERY_PATIENCE, RUN_PATIENCE, Patience, TextEncoder, ignore
-from gitmem.errors import Cancelled, ProviderFailed, TextsRefused
+from gitmem.errors import Cancelled, ProviderFailed, ProviderSlow, TextsRefused
 from gitmem.words import count_identifiers
 from tests.embedding.provider_server import (
     ProviderServer,
@@ -174,6 +175,22 @@ def test_a_provider_that_is_slow_or_gone_fails_in_time(server: ProviderServer) -
         pass
     with pytest.raises(ProviderFailed, match="cannot be reached: Connection refused"):
         embed(model_of(gone), "read")
+
+
+def test_several_texts_that_take_too_long_are_not_sent_again_together(server: ProviderServer) -> None:
+    released = threading.Event()
+
+    def hanging(_request: object, _server: object) -> Reply:
+        released.wait(10)
+        return Reply()
+
+    server.always = hanging
+    patience = RUN_PATIENCE._replace(timeout=0.05)
+    with pytest.raises(ProviderSlow, match="did not answer in time"):
+        embed(model_of(server), "read", "write", patience=patience)
+    with pytest.raises(ProviderFailed, match="did not answer in time"):
+        embed(model_of(server), "read", patience=patience)
+    released.set()
 
 
 @pytest.mark.parametrize("part", ["header", "body"])
