@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.org.blob_record import BlobPostings, BlobRows, pack_blob
-from gitmem.org.term_keys import hash_terms, pack_keys, row_impacts
+from gitmem.org.term_keys import TermCodes, hash_terms, pack_codes, row_impacts
 from gitmem.store.columns import COLUMNS, FIELDS
 from gitmem.store.segment import Segment
 
@@ -27,9 +27,8 @@ class UploadedBlob(NamedTuple):
     chunks: int
     words: int
     record: bytes
-    vectors: bytes
-    bits: bytes
-    terms: list[int]
+    bits: NDArray[np.uint8]
+    terms: TermCodes
 
 
 class _Field(NamedTuple):
@@ -74,10 +73,9 @@ def _iter_part(segment: Segment, blobs: NDArray[np.int64]) -> Iterator[UploadedB
             int(segment.outcomes[blob]),
             end - start,
             int(words.sum()),
-            pack_blob(BlobRows(own, labels[start:end], contents[start:end], postings)),
-            vectors[start:end].tobytes(),
-            bits[start:end].tobytes(),
-            _keys(fields, at, start, words),
+            pack_blob(BlobRows(own, labels[start:end], contents[start:end], postings, vectors[start:end])),
+            bits[start:end],
+            _codes(fields, at, start, words),
         )
 
 
@@ -111,8 +109,8 @@ def _slice(field: _Field, blob: int, start: int) -> BlobPostings:
     return BlobPostings(terms, sizes.astype(np.int64), field.row[own] - start, field.repeats[own])
 
 
-def _keys(fields: dict[str, _Field], blob: int, start: int, words: NDArray[np.float64]) -> list[int]:
-    """Return the keys of a blob's terms, see `term_keys`."""
+def _codes(fields: dict[str, _Field], blob: int, start: int, words: NDArray[np.float64]) -> TermCodes:
+    """Return the codes of a blob's terms, see `term_keys`."""
     hashes, rows, counts = [], [], []
     for field in FIELDS:
         own = slice(int(fields[field].bounds[blob]), int(fields[field].bounds[blob + 1]))
@@ -128,7 +126,6 @@ def _keys(fields: dict[str, _Field], blob: int, start: int, words: NDArray[np.fl
     impact = row_impacts(text.astype(np.float64), symbol.astype(np.float64), words[pair % max(len(words), 1)])
     terms, first = np.unique(pair // max(len(words), 1), return_index=True)
     if not len(terms):
-        return []
+        return TermCodes(np.zeros(0, np.uint32), np.zeros(0, np.uint8))
     best, number = np.maximum.reduceat(impact, first), np.diff(np.append(first, len(pair)))
-    keys: list[int] = np.sort(pack_keys(terms.astype(np.uint32), best, number)).tolist()
-    return keys
+    return TermCodes(terms.astype(np.uint32), pack_codes(best, number))

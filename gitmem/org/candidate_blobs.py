@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gitmem.errors import DatabaseFailed
 from gitmem.org.blob_record import StoredBlob
-from gitmem.org.term_keys import hash_terms, keys_of
+from gitmem.org.term_keys import CODE_IMPACTS, CODE_ROWS, hash_terms, path_hashes
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.lexical import FILE_WEIGHTS
 from gitmem.search.path_roles import ROLES
@@ -80,9 +80,10 @@ _NEAR: Final = "SELECT blob FROM gitmem.near_blobs(%(heads)s, %(bits)s::text::bi
 
 _WORDS: Final = """
 WITH matches AS MATERIALIZED (
-  SELECT wanted.term, wanted.impact, wanted.rows, found.blob FROM gitmem.term_blobs(%(heads)s, %(keys)s) found
-  JOIN unnest(%(keys)s::int[], %(terms)s::int[], %(impacts)s::float8[], %(rows)s::float8[])
-    wanted (key, term, impact, rows) USING (key)),
+  SELECT wanted.term, code.impact, code.rows, found.blob FROM gitmem.term_blobs(%(heads)s, %(hashes)s) found
+  JOIN unnest(%(hashes)s::bigint[], %(terms)s::int[]) wanted (hash, term) USING (hash)
+  JOIN unnest(%(impacts)s::float8[], %(rows)s::float8[]) WITH ORDINALITY code (impact, rows, number)
+    ON code.number = found.code + 1),
 paths AS MATERIALIZED (
   SELECT wanted.term, found.blob, max(wanted.impact) AS impact
   FROM gitmem.path_blobs(%(heads)s, %(path_keys)s) found
@@ -103,7 +104,7 @@ SELECT term::bigint, rows::bigint, files::bigint FROM weights UNION ALL SELECT N
 """
 
 _BLOBS: Final = """
-SELECT id, oid, language, parsed_language, outcome, record, vectors FROM gitmem.blobs WHERE id = ANY(%s) ORDER BY id
+SELECT id, oid, language, parsed_language, outcome, record FROM gitmem.blobs WHERE id = ANY(%s) ORDER BY id
 """
 _PATHS: Final = """
 SELECT head, path, blob FROM gitmem.entries WHERE head = ANY(%s) AND blob = ANY(%s) ORDER BY head, path
@@ -157,18 +158,17 @@ def match_words(
 ) -> WordMatches:
     """Count the terms of a query, and return the blobs with the highest bounds of the lexical score."""
     encoded = [term.encode("utf-8", "replace") for term in terms]
-    keys = [(key, number) for number, term in enumerate(encoded) for key in keys_of(term)]
     # The words of a path count in the field of their own, see `term_keys.path_keys`.
     paths = [(int(code) << 1 | is_stem, number, FILE_WEIGHTS.stem if is_stem else FILE_WEIGHTS.folder)
-             for number, code in enumerate(hash_terms(encoded).tolist()) for is_stem in (0, 1)]  # fmt: skip
+             for number, code in enumerate(path_hashes(encoded).tolist()) for is_stem in (0, 1)]  # fmt: skip
     rows = database.execute(
         _WORDS,
         {
             "heads": [head.head for head in heads],
-            "keys": [key.key for key, _ in keys],
-            "terms": [number for _, number in keys],
-            "impacts": [key.impact for key, _ in keys],
-            "rows": [key.rows for key, _ in keys],
+            "hashes": hash_terms(encoded).tolist(),
+            "terms": list(range(len(terms))),
+            "impacts": list(CODE_IMPACTS),
+            "rows": list(CODE_ROWS),
             "path_keys": [key for key, _, _ in paths],
             "path_terms": [number for _, number, _ in paths],
             "path_impacts": [weight * 2.2 / (weight + 1.2) for _, _, weight in paths],

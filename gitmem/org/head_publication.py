@@ -8,22 +8,18 @@ until the new one is complete, and the next publisher uses the blobs that are th
 # takes the same lock exclusively. The server frees it with the connection, whatever becomes of the process.
 
 import json
-import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher, open_searcher
-from gitmem.errors import GitFailed, UsageError
+from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
-from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.memory.kinds import CODE
-from gitmem.org.blob_rows import UploadedBlob, iter_blobs
+from gitmem.org.blob_upload import find_lacking, upload_blobs
 from gitmem.org.migrations import require_version
 from gitmem.org.term_keys import path_keys
 from gitmem.search.path_roles import ROLES, path_role
@@ -35,31 +31,6 @@ if TYPE_CHECKING:
 
 BLOB_LOCK: Final = 0x6769746E
 """Advisory lock: shared by publishers, exclusive for the removal of blobs."""
-
-_READ_TOGETHER: Final = 64
-_TEXT_LEVEL: Final = 6
-
-_STAGED: Final = """
-CREATE TEMP TABLE IF NOT EXISTS staged_blobs (oid bytea, language text, parsed_language text, outcome int2, chunks int4,
-  words int4, record bytea, vectors bytea, text bytea, bits bytea, terms int4[]) ON COMMIT DELETE ROWS
-"""
-_STORE_BLOBS: Final = """
-WITH stored AS (
-  INSERT INTO gitmem.blobs (oid, language, producer, parsed_language, outcome, chunks, words, record, vectors, text)
-  SELECT oid, language, %(producer)s, parsed_language, outcome, chunks, words, record, vectors, text
-  FROM staged_blobs ORDER BY oid, language ON CONFLICT (oid, language, producer) DO NOTHING
-  RETURNING id, oid, language)
-INSERT INTO gitmem.signatures (blob, bits, terms)
-SELECT stored.id, ARRAY(
-    SELECT ('x' || encode(substr(staged.bits, number * %(width)s + 1, %(width)s), 'hex'))::bit varying
-    FROM generate_series(0, staged.chunks - 1) number ORDER BY number), staged.terms
-FROM stored JOIN staged_blobs staged USING (oid, language)
-"""
-_LACKING: Final = """
-SELECT wanted.oid, wanted.language FROM unnest(%(oids)s::bytea[], %(languages)s::text[]) wanted (oid, language)
-WHERE NOT EXISTS (SELECT FROM gitmem.blobs WHERE blobs.oid = wanted.oid AND blobs.language = wanted.language
-  AND blobs.producer = %(producer)s)
-"""
 
 
 class PublishedHead(NamedTuple):
@@ -111,7 +82,7 @@ def publish_head(
     tree = _read_tree(searcher)
     database.execute("SELECT pg_advisory_lock_shared(%s)", (BLOB_LOCK,))
     producer = _enter_producer(database, searcher)
-    added = _store_blobs(database, searcher, tree, producer)
+    added = _upload(database, searcher, tree, producer)
     tip = searcher.tree.revision
     revision = alias or rev or tip.branch or "HEAD"
     head = PublishedHead(repository, revision, tip.commit, len(tree.entries), *added, removed=0, is_changed=True)
@@ -169,46 +140,11 @@ def _enter_producer(database: "Database", searcher: Searcher) -> int:
     return int(str(row[0]))
 
 
-def _store_blobs(database: "Database", searcher: Searcher, tree: _Tree, producer: int) -> tuple[int, int, int]:
-    """Store the blobs that the server lacks, one COPY and one transaction for each segment; return the sums."""
+def _upload(database: "Database", searcher: Searcher, tree: _Tree, producer: int) -> tuple[int, int, int]:
+    """Store the blobs that the server lacks; return the numbers of blobs, chunks and bytes."""
     keys = {(entry.oid, entry.language): blob for entry, blob in zip(tree.entries, tree.blobs.tolist(), strict=True)}
-    parameters = {
-        "oids": [oid for oid, _ in keys],
-        "languages": [language for _, language in keys],
-        "producer": producer,
-    }
-    lacking: Any = database.execute(_LACKING, parameters).fetchall()
-    database.commit()
-    wanted = np.array(sorted(keys[oid, language] for oid, language in lacking), np.int64)
-    bases = searcher.snapshot.blob_bases
-    owner = np.searchsorted(bases, wanted, side="right") - 1
-    chunks = size = 0
-    with ExitStack() as stack:
-        reader = stack.enter_context(open_reader(searcher.tree.location, bulk=True, files=searcher.files))
-        for place in np.unique(owner).tolist():
-            blobs = iter_blobs(searcher.snapshot.segments[place], wanted[owner == place] - bases[place])
-            database.execute(_STAGED)
-            with database.cursor().copy("COPY staged_blobs FROM STDIN (FORMAT BINARY)") as copy:
-                copy.set_types("bytea text text int2 int4 int4 bytea bytea bytea bytea int4[]".split())
-                while group := list(islice(blobs, _READ_TOGETHER)):
-                    texts = dict(reader.read_many([blob.oid.hex() for blob in group]))
-                    for blob in group:
-                        row = _copied_row(blob, texts[blob.oid.hex()])
-                        chunks, size = chunks + blob.chunks, size + sum(map(len, row[6:10]))
-                        copy.write_row(row)
-            width = -(-searcher.snapshot.dimensions // 8)
-            database.execute(_STORE_BLOBS, {"producer": producer, "width": width})
-            database.commit()
-    return len(wanted), chunks, size
-
-
-def _copied_row(blob: UploadedBlob, text: bytes | None) -> tuple[Any, ...]:
-    """Return the columns of `staged_blobs`. Raises GitFailed without a text: results could not be shown."""
-    if text is None:
-        hint = "git fsck, or in a partial clone: git fetch --refetch"
-        raise GitFailed(f"blob {blob.oid.hex()} cannot be read", hint=hint)
-    packed = zlib.compress(text, _TEXT_LEVEL)
-    return (*blob[:8], packed, blob.bits, blob.terms)
+    lacking = find_lacking(database, list(keys), producer)
+    return upload_blobs(database, searcher, sorted(keys[key] for key in lacking), producer)
 
 
 def _replace_head(
@@ -241,6 +177,7 @@ def _replace_head(
     parameters = {"head": head, "producer": producer}
     removed: Any = database.execute(_REMOVE_ENTRIES, parameters).fetchall()
     database.execute(_ADD_ENTRIES, parameters)
+    database.execute("SELECT gitmem.enter_parts(%(head)s)", parameters)
     database.commit()
     return [row[0] for row in removed], True
 
@@ -305,6 +242,12 @@ DELETE FROM gitmem.blobs WHERE (%(blobs)s::bigint[] IS NULL OR id = ANY(%(blobs)
 """
 
 
+_RELEASE_RUNS: Final = """
+DELETE FROM gitmem.runs WHERE NOT EXISTS (SELECT FROM gitmem.blobs
+  WHERE blobs.id >= runs.part::bigint << 13 AND blobs.id < (runs.part + 1)::bigint << 13)
+"""
+
+
 def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, wait: bool) -> int | None:
     """Delete the blobs that no head refers to, of some or of all; return their number.
 
@@ -320,6 +263,7 @@ def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, w
     # In the statement after the lock, so that it sees the heads that were published while this waited.
     database.commit()
     freed = database.execute(_RELEASE, {"blobs": None if blobs is None else list(blobs)}).rowcount
+    database.execute(_RELEASE_RUNS)
     database.execute("SELECT pg_advisory_unlock(%s)", (BLOB_LOCK,))
     database.commit()
     return freed

@@ -1,15 +1,13 @@
-"""Keys of terms for the inverted index of the server: a hash of the term with the impact that it has in a blob.
+"""Hashes of terms and the codes that the server keeps with them: how much a term matters in a blob.
 
-    key = crc32(term) modulo 2^29, impact (2 bits), rows (1 bit)
+    code = impact (2 bits), rows (1 bit)
 
-An inverted index of PostgreSQL (GIN) lists the blobs of a key and nothing else. With the impact in the key, a lookup
-knows how much a term adds to the score of a blob before any row of the table is read.
+With the impact in a posting, a lookup knows how much a term adds to the score of a blob before any row is read.
 """
 
-# Impact-ordered postings (Anh, de Kretser and Moffat 2001): the weights of a term in its documents are quantised, and
-# documents of one weight share a list. Four levels are enough, because the candidates are scored again exactly. The
-# impact of a blob is that of its best row, an upper bound for every row as in block-max indexes (Ding and Suel 2011).
-# Two terms with one hash, one pair in 2^29, only make a blob a candidate without a match.
+# Impact-ordered postings (Anh, de Kretser and Moffat 2001): the weights of a term in its documents are quantised. Four
+# levels are enough, because the candidates are scored again exactly. The impact of a blob is that of its best row, an
+# upper bound for every row as in block-max indexes (Ding and Suel 2011).
 
 import zlib
 from collections.abc import Sequence
@@ -21,43 +19,38 @@ from numpy.typing import NDArray
 from gitmem.search.lexical import K1, ROW_WEIGHTS, saturate
 
 MEAN_WORDS: Final = 100.0
-"""Words of a typical row. Keys must be the same whoever publishes a blob, so the mean of no tree can be used."""
+"""Words of a typical row. Codes must be the same whoever publishes a blob, so the mean of no tree can be used."""
+
+TOP: Final = K1 + 1
+"""Highest impact: the limit of the saturation."""
 
 _LEVELS: Final = 4
-_TOP: Final = K1 + 1
 _ROWS: Final = (1.0, 3.0)
 """Numbers of rows that the two codes stand for: 1, and more."""
 
-_HASH: Final = (1 << 29) - 1
+# The middle of a level stands for all of it.
+CODE_IMPACTS: Final = tuple((code // 2 + 0.5) / _LEVELS * TOP for code in range(2 * _LEVELS))
+CODE_ROWS: Final = tuple(_ROWS[code % 2] for code in range(2 * _LEVELS))
+
+_PATH_HASH: Final = (1 << 29) - 1
 
 
-class TermKey(NamedTuple):
-    """Key of a term, and its meaning: a share of the term's highest score, and a number of rows."""
+class TermCodes(NamedTuple):
+    """Terms of a blob: the sorted hashes, and the code of each."""
 
-    key: int
-    impact: float
-    rows: float
+    hashes: NDArray[np.uint32]
+    codes: NDArray[np.uint8]
 
 
 def hash_terms(terms: Sequence[bytes]) -> NDArray[np.uint32]:
     """Return the hashes of some terms."""
-    return np.fromiter((zlib.crc32(term) & _HASH for term in terms), np.uint32, len(terms))
+    return np.fromiter(map(zlib.crc32, terms), np.uint32, len(terms))
 
 
-def pack_keys(hashes: NDArray[np.uint32], impacts: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the keys of terms in a blob, given the impact of each and the number of rows that hold it."""
-    level = np.minimum(impacts / _TOP * _LEVELS, _LEVELS - 1).astype(np.uint32)
-    code = (rows > 1).astype(np.uint32)
-    return (hashes << np.uint32(3) | level << np.uint32(1) | code).view(np.int32)
-
-
-def keys_of(term: bytes) -> list[TermKey]:
-    """Return all keys that a term may have."""
-    base = int(hash_terms([term])[0])
-    numbers = np.arange(8, dtype=np.uint32) | np.uint32(base << 3)
-    keys: list[int] = numbers.view(np.int32).tolist()
-    # The middle of a level stands for all of it.
-    return [TermKey(key, (at // 2 + 0.5) / _LEVELS * _TOP, _ROWS[at % 2]) for at, key in enumerate(keys)]
+def pack_codes(impacts: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return the codes of terms in a blob, given the impact of each and the number of rows that hold it."""
+    level = np.minimum(impacts / TOP * _LEVELS, _LEVELS - 1).astype(np.uint8)
+    return level << np.uint8(1) | (rows > 1).astype(np.uint8)
 
 
 def row_impacts(
@@ -68,7 +61,11 @@ def row_impacts(
     return saturate(ROW_WEIGHTS.text * text / norm + ROW_WEIGHTS.symbol * symbol)
 
 
+def path_hashes(terms: Sequence[bytes]) -> NDArray[np.int64]:
+    """Return the hashes of words of paths, below 2^29: a bit is left for the part of the path."""
+    return hash_terms(terms).astype(np.int64) & _PATH_HASH
+
+
 def path_keys(stem: Sequence[bytes], folder: Sequence[bytes]) -> list[int]:
     """Return the keys of the words of a path: those of the file's name are odd."""
-    odd = (hash_terms(stem).astype(np.int64) << 1) | 1  # below 2^30
-    return sorted({*odd.tolist(), *(hash_terms(folder).astype(np.int64) << 1).tolist()})
+    return sorted({*(path_hashes(stem) << 1 | 1).tolist(), *(path_hashes(folder) << 1).tolist()})

@@ -16,7 +16,7 @@ def test_records_hold_all_rows_of_a_segment(indexed: Repo) -> None:
     segment = snapshot_of(indexed).segments[0]
     blobs = np.flatnonzero(np.diff(segment.first))
     stored = [
-        StoredBlob(number, blob.oid, blob.asked, blob.language, blob.outcome, blob.record, blob.vectors)
+        StoredBlob(number, blob.oid, blob.asked, blob.language, blob.outcome, blob.record)
         for number, blob in enumerate(iter_blobs(segment, blobs))
     ]
     terms = {term for field in ("text", "symbol") for part in segment.iter_postings(field, 64) for term in part.terms}
