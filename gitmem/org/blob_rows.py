@@ -25,6 +25,7 @@ class UploadedBlob(NamedTuple):
     language: str
     outcome: int
     chunks: int
+    kinds: int
     words: int
     record: bytes
     bits: NDArray[np.uint8]
@@ -72,6 +73,7 @@ def _iter_part(segment: Segment, blobs: NDArray[np.int64]) -> Iterator[UploadedB
             segment.languages[int(segment.blob_languages[blob])],
             int(segment.outcomes[blob]),
             end - start,
+            int(np.bitwise_or.reduce(own["kinds"].astype(np.int64))),
             int(words.sum()),
             pack_blob(BlobRows(own, labels[start:end], contents[start:end], postings, vectors[start:end])),
             bits[start:end],

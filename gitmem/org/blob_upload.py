@@ -37,12 +37,13 @@ WHERE NOT EXISTS (SELECT FROM gitmem.blobs WHERE blobs.oid = wanted.oid AND blob
 """
 _STAGED: Final = """
 CREATE TEMP TABLE IF NOT EXISTS staged_blobs (id bigint, oid bytea, language text, parsed_language text, outcome int2,
-  chunks int4, words int4, record bytea, text bytea, bits bit varying[]) ON COMMIT DELETE ROWS
+  chunks int4, kinds int4, words int4, record bytea, text bytea, bits bit varying[]) ON COMMIT DELETE ROWS
 """
 _STORE_BLOBS: Final = """
 WITH stored AS (
-  INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome, chunks, words, record, text)
-  SELECT id, oid, language, %(producer)s, parsed_language, outcome, chunks, words, record, text
+  INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome, chunks, kinds, words, record,
+    text)
+  SELECT id, oid, language, %(producer)s, parsed_language, outcome, chunks, kinds, words, record, text
   FROM staged_blobs ORDER BY id ON CONFLICT (oid, language, producer) DO NOTHING RETURNING id)
 INSERT INTO gitmem.signatures (blob, bits) SELECT id, bits FROM stored JOIN staged_blobs USING (id)
 """
@@ -150,6 +151,7 @@ def _encode(number: int, blob: UploadedBlob, text: bytes, dimensions: int) -> by
         blob.language.encode(),
         encode_int2(blob.outcome),
         encode_int4(blob.chunks),
+        encode_int4(blob.kinds),
         encode_int4(blob.words),
         blob.record,
         zlib.compress(text, _TEXT_LEVEL),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gitmem.errors import DatabaseFailed
 from gitmem.org.blob_record import StoredBlob
+from gitmem.org.filtered_blobs import BlobFilter
 from gitmem.org.term_keys import CODE_IMPACTS, CODE_ROWS, hash_terms, path_hashes
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.lexical import FILE_WEIGHTS
@@ -76,7 +77,10 @@ WHERE (%(all)s OR repositories.name = ANY(%(names)s))
 ORDER BY repositories.name
 """
 
-_NEAR: Final = "SELECT blob FROM gitmem.near_blobs(%(heads)s, %(bits)s::text::bit varying, %(limit)s)"
+_NEAR: Final = """
+SELECT blob FROM gitmem.near_blobs(%(heads)s, %(bits)s::text::bit varying, %(limit)s, %(parts)s::int[],
+  %(passing)s::text[]::bit varying[])
+"""
 
 _WORDS: Final = """
 WITH matches AS MATERIALIZED (
@@ -98,7 +102,11 @@ weights AS (SELECT counts.*, ln(1 + greatest(0, %(total)s - rows + 0.5) / (rows 
 sums AS (SELECT term, blob, least(sum(impact), 2.2) AS impact
   FROM (SELECT term, blob, impact FROM matches UNION ALL SELECT term, blob, impact FROM paths) fields
   GROUP BY term, blob),
-best AS (SELECT blob, sum(idf * impact) AS score FROM sums JOIN weights USING (term) GROUP BY blob
+best AS (SELECT blob, sum(idf * impact) AS score FROM sums JOIN weights USING (term)
+  WHERE %(parts)s::int[] IS NULL OR EXISTS (SELECT
+    FROM unnest(%(parts)s::int[], %(passing)s::text[]::bit varying[]) filter (part, bits)
+    WHERE part = blob >> 13 AND get_bit(bits, (blob & 8191)::int) = 1)
+  GROUP BY blob
   ORDER BY score DESC, blob LIMIT %(limit)s)
 SELECT term::bigint, rows::bigint, files::bigint FROM weights UNION ALL SELECT NULL, blob, NULL FROM best
 """
@@ -146,17 +154,31 @@ def corpus_of(heads: Sequence[VisibleHead]) -> Corpus:
     return Corpus(chunks, contents, words, shares)
 
 
-def find_near_blobs(database: "Database", heads: Sequence[int], vector: NDArray[np.float32]) -> list[int]:
+def find_near_blobs(
+    database: "Database", heads: Sequence[int], vector: NDArray[np.float32], passing: BlobFilter | None
+) -> list[int]:
     """Return the blobs whose nearest rows are nearest to a vector, by the signs of its components."""
     bits = "".join("1" if component > 0 else "0" for component in vector.tolist())
-    rows = database.execute(_NEAR, {"bits": bits, "heads": list(heads), "limit": NEAR}).fetchall()
+    parameters = {"bits": bits, "heads": list(heads), "limit": NEAR, **_filter_parameters(passing)}
+    rows = database.execute(_NEAR, parameters).fetchall()
     return [int(str(row[0])) for row in rows]
 
 
+def _filter_parameters(passing: BlobFilter | None) -> dict[str, object]:
+    return {"parts": passing and passing.parts, "passing": passing and passing.bits}
+
+
 def match_words(
-    database: "Database", heads: Sequence[VisibleHead], terms: Sequence[str], weights: Mapping[str, float] | None
+    database: "Database",
+    heads: Sequence[VisibleHead],
+    terms: Sequence[str],
+    weights: Mapping[str, float] | None,
+    passing: BlobFilter | None,
 ) -> WordMatches:
-    """Count the terms of a query, and return the blobs with the highest bounds of the lexical score."""
+    """Count the terms of a query, and return the blobs with the highest bounds of the lexical score.
+
+    A filter changes no count, so scores do not depend on it.
+    """
     encoded = [term.encode("utf-8", "replace") for term in terms]
     # The words of a path count in the field of their own, see `term_keys.path_keys`.
     paths = [(int(code) << 1 | is_stem, number, FILE_WEIGHTS.stem if is_stem else FILE_WEIGHTS.folder)
@@ -175,6 +197,7 @@ def match_words(
             "weights": [weights[term] if weights else 1.0 for term in terms],
             "total": sum(head.chunks for head in heads),
             "limit": BY_WORDS,
+            **_filter_parameters(passing),
         },
     ).fetchall()
     counts = dict.fromkeys(terms, TermCounts(0, 0))

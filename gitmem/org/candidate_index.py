@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gitmem.org.blob_record import StoredBlob, join_blobs
 from gitmem.org.candidate_blobs import CandidatePath, VisibleHead, corpus_of, words_of
+from gitmem.org.filtered_blobs import path_matcher
 from gitmem.search.scope import Filters, Scope, TermCounts
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.path_postings import path_postings
@@ -92,6 +93,7 @@ def open_candidates(
     blobs: Sequence[StoredBlob],
     places: Sequence[CandidatePath],
     counts: dict[str, TermCounts],
+    filters: Filters,
 ) -> CandidateIndex:
     """Open the rows of candidates for a search. `counts` has every term of the query. Raises DatabaseFailed."""
     wanted = {term.encode("utf-8", "replace") for term in counts}
@@ -102,4 +104,16 @@ def open_candidates(
     scope = Scope(snapshot, view, Filters(), blob_of)
     scope.corpus = corpus_of(heads)
     scope.term_counts.update(counts)
-    return CandidateIndex(snapshot, view, scope)
+    return CandidateIndex(snapshot, view, _restrict(scope, view, filters))
+
+
+def _restrict(whole: Scope, view: CandidateView, filters: Filters) -> Scope:
+    """Return the rows that pass filters. Paths are matched as in their repository."""
+    if not filters.any:
+        return whole
+    matches = path_matcher(filters)
+    passes = np.array([matches(place.path) for place in view.places], bool)
+    others = Filters(languages=filters.languages, chunk_types=filters.chunk_types)
+    scope = Scope(whole.snapshot, view, others, np.where(passes, whole.blob_of, -2), whole)
+    scope.corpus = whole.corpus
+    return scope

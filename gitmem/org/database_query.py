@@ -16,6 +16,7 @@ from gitmem.answering.federated_answer import (
     answer_of_none,
 )
 from gitmem.answering.federated_query import require_searched
+from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.hit_text import HitLines, Piece
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.repository_ids import PUBLISHED
@@ -36,11 +37,13 @@ from gitmem.org.candidate_blobs import (
     unpack_text,
 )
 from gitmem.org.candidate_index import CandidateIndex, open_candidates
+from gitmem.org.filtered_blobs import find_passing
 from gitmem.org.migrations import require_version
 from gitmem.search.engine import SearchOptions, SearchResult, encode_query, search
 from gitmem.search.hits import Hit
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.query_parser import parse_query
+from gitmem.search.scope import Filters
 from gitmem.search.skeleton import find_inner_chunks, reduce_lines
 from gitmem.search.snippet import lines_of_span
 from gitmem.search.unit_choice import choose_units
@@ -167,11 +170,11 @@ def _search(
     def run(mode: str) -> SearchResult:
         nonlocal candidates
         vector = None if mode == "lexical" else encode_query(parsed, encoder)
-        candidates = _find_candidates(database, heads, parsed, vector)
+        candidates = _find_candidates(database, heads, parsed, vector, row_filters(query.filters))
         if candidates is None:
             return SearchResult(parsed.terms, [])
         if is_elsewhere:
-            candidates.scope.elsewhere = np.ones(len(candidates.view), bool)
+            candidates.scope.whole.elsewhere = np.ones(len(candidates.view), bool)
         options = SearchOptions(mode, settings.fusion)
         return search([candidates.scope], parsed, encoder, limit=limit, options=options, min_score=query.least_score)
 
@@ -179,16 +182,23 @@ def _search(
 
 
 def _find_candidates(
-    database: "Database", heads: Sequence[VisibleHead], query: ParsedQuery, vector: NDArray[np.float32] | None
+    database: "Database",
+    heads: Sequence[VisibleHead],
+    query: ParsedQuery,
+    vector: NDArray[np.float32] | None,
+    filters: Filters,
 ) -> CandidateIndex | None:
     """Return the candidates of a query; None if nothing matches."""
     numbers = [head.head for head in heads]
-    matches = match_words(database, heads, list(dict.fromkeys((*query.terms, *query.compounds))), query.weights)
-    near = [] if vector is None else find_near_blobs(database, numbers, vector)
+    passing = find_passing(database, numbers, filters) if filters.any else None
+    terms = list(dict.fromkeys((*query.terms, *query.compounds)))
+    matches = match_words(database, heads, terms, query.weights, passing)
+    near = [] if vector is None else find_near_blobs(database, numbers, vector, passing)
     blobs = sorted({*matches.blobs, *near})
     if not blobs:
         return None
-    return open_candidates(heads, read_blobs(database, blobs), read_paths(database, numbers, blobs), matches.counts)
+    stored, places = read_blobs(database, blobs), read_paths(database, numbers, blobs)
+    return open_candidates(heads, stored, places, matches.counts, filters)
 
 
 def _read_answers(

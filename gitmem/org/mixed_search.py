@@ -83,7 +83,7 @@ def _check_published(query: Query, selection: TreeSelection) -> None:
         (selection.staged, "`--staged` applies to working trees"),
         (selection.changed, "`--changed` applies to one repository"),
         (CODE not in kinds_of(query.filters, selection), "only code is published"),
-        (query.filters.any, "filters apply to repositories of this machine"),
+        (query.filters.records.any, "the last change of a file is read from repositories of this machine"),
         (query.neighbors, "the chunks around a result are read from repositories of this machine"),
         (query.blame == math.inf, "the commits of a result are read from repositories of this machine"),
     ):

@@ -19,7 +19,7 @@ CREATE SEQUENCE gitmem.blob_ids;
 CREATE TABLE gitmem.blobs (
   id bigint PRIMARY KEY, oid bytea NOT NULL, language text NOT NULL,
   producer int NOT NULL REFERENCES gitmem.producers, parsed_language text NOT NULL, outcome smallint NOT NULL,
-  chunks int NOT NULL, words int NOT NULL, record bytea NOT NULL, text bytea NOT NULL,
+  chunks int NOT NULL, kinds int NOT NULL, words int NOT NULL, record bytea NOT NULL, text bytea NOT NULL,
   UNIQUE (oid, language, producer));
 ALTER TABLE gitmem.blobs ALTER record SET STORAGE EXTERNAL, ALTER text SET STORAGE EXTERNAL;
 CREATE TABLE gitmem.signatures (
@@ -81,9 +81,15 @@ SET search_path = pg_catalog, pg_temp AS $$
   SELECT head_parts.part, bit_or(head_parts.blobs) FROM gitmem.head_parts
   WHERE head_parts.head IN (SELECT head FROM gitmem.readable_heads($1)) GROUP BY 1
 $$;
-CREATE FUNCTION gitmem.near_blobs(heads int[], signs bit varying, most int) RETURNS TABLE (blob bigint)
+CREATE FUNCTION gitmem.near_blobs(
+  heads int[], signs bit varying, most int, parts int[] DEFAULT NULL, passing bit varying[] DEFAULT NULL)
+RETURNS TABLE (blob bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '64MB' AS $$
-  WITH readable AS MATERIALIZED (SELECT * FROM gitmem.readable_parts(heads))
+  WITH readable AS MATERIALIZED (
+    SELECT found.part, CASE WHEN parts IS NULL THEN found.blobs ELSE found.blobs & filter.bits END AS blobs
+    FROM gitmem.readable_parts(heads) found
+    LEFT JOIN unnest(parts, passing) filter (part, bits) ON filter.part = found.part
+    WHERE parts IS NULL OR filter.part IS NOT NULL)
   SELECT signatures.blob FROM readable JOIN gitmem.signatures
     ON signatures.blob >= readable.part::bigint << 13 AND signatures.blob < (readable.part + 1)::bigint << 13
     AND get_bit(readable.blobs, (signatures.blob & 8191)::int) = 1
@@ -93,7 +99,7 @@ $$;
 CREATE FUNCTION gitmem.term_blobs(heads int[], hashes bigint[]) RETURNS TABLE (hash bigint, blob bigint, code int)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '64MB' AS $$
   WITH readable AS MATERIALIZED (SELECT * FROM gitmem.readable_parts(heads))
-  SELECT wanted.hash, readable.part::bigint << 13 | (entry & 65535) >> 3, entry & 7
+  SELECT wanted.hash, (readable.part::bigint << 13) | ((entry & 65535) >> 3), entry & 7
   FROM readable JOIN gitmem.runs ON runs.part = readable.part CROSS JOIN unnest(hashes) wanted (hash)
   JOIN gitmem.term_lists list ON list.run = runs.id AND list.bucket = (wanted.hash >> (32 - runs.scale))::int
   CROSS JOIN LATERAL (

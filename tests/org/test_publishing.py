@@ -28,9 +28,11 @@ def test_a_query_ranks_like_the_local_search(published: str, indexed: Repo, cli:
     here = ("-C", str(indexed.path))
     server = cli(*here, "org", "query", "--dsn", published, "--json", "--mode", mode, text)
     local = cli(*here, "query", "--rev", "HEAD", "--kind", "code", "--json", "--mode", mode, text)
-    # All of so few rows are candidates. The server knows how many rows hold a term as one or several only.
+    # All of so few rows are candidates. The server knows how many rows hold a term as one or several only, and
+    # vectors with four bits for each component, so hopeless results may change places.
     (places, scores), (expected, local_scores) = hits(server.out), hits(local.out)
-    assert places == expected != []
+    assert sorted(places) == sorted(expected) != []
+    assert places[:3] == expected[:3]
     assert scores == pytest.approx(local_scores, abs=0.1)
     assert {hit["repository"] for hit in json.loads(server.out)["results"]} == {"org:shop"}
     assert server.err == "", "no result has a secret, so no note says that some were masked"
@@ -95,7 +97,7 @@ def test_a_bare_mirror_is_published(dsn: str, indexed: Repo, cli: Cli, make_repo
     assert cli("-C", str(bare.path), "org", "publish", "--dsn", dsn).out.startswith("published mirror main: 5 files")
 
 
-@pytest.mark.parametrize("table", ["blobs", "signatures", "entries"])
+@pytest.mark.parametrize("table", ["blobs", "signatures", "term_lists", "entries", "head_parts"])
 @pytest.mark.parametrize("fault", ["RAISE EXCEPTION 'disk full'", "PERFORM pg_terminate_backend(pg_backend_pid())"])
 def test_an_interrupted_publication_shows_no_part_of_a_head(published: str, own: Repo, table: str, fault: str) -> None:
     own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
@@ -177,7 +179,7 @@ def test_a_wrong_database_is_named_with_a_remedy(dsn: str, cli: Cli) -> None:
 
 
 def test_the_schema_is_created_once_and_a_newer_one_is_refused(published: str, cli: Cli) -> None:
-    assert cli("org", "migrate", "--dsn", published).out == "schema 1: unchanged\n"
+    assert cli("org", "migrate", "--dsn", published).out == "schema 2: unchanged\n"
     with psycopg.connect(published) as database:
         database.execute("INSERT INTO gitmem.schema_version (version) VALUES (99)")
     assert_error(cli("org", "repos", "--dsn", published), 5, "schema 99", "upgrade gitmem here")
