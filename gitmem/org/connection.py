@@ -52,7 +52,10 @@ def open_database(dsn: str, role: str = "", connect_seconds: int = CONNECT_SECON
     conninfo = dsn if parameters.get("connect_timeout") else make_conninfo(dsn, connect_timeout=connect_seconds)
     try:
         with psycopg.connect(conninfo, application_name="gitmem", autocommit=False) as database:
-            database.execute("SELECT set_config('work_mem', %s, false)", (_WORK_MEMORY,))
+            # `jit` compiles a statement for longer than any of these runs.
+            database.execute(
+                "SELECT set_config('work_mem', %s, false), set_config('jit', 'off', false)", (_WORK_MEMORY,)
+            )
             if role:
                 database.execute("SELECT set_config('role', %s, false)", (role,))
             database.commit()

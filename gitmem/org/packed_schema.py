@@ -59,6 +59,8 @@ CREATE POLICY read ON gitmem.signatures FOR SELECT TO gitmem_reader
   USING (EXISTS (SELECT FROM gitmem.entries WHERE entries.blob = signatures.blob));
 """
 
+# Estimates for functions are far too high, and `jit` would compile each call for longer than it runs.
+#
 # `array_positions` finds the equal terms of a sorted list in one pass without a row for each. Smallints are signed:
 # the exclusive or with 32768 maps 0 to 65535 onto them.
 FUNCTIONS: Final = """
@@ -84,7 +86,8 @@ $$;
 CREATE FUNCTION gitmem.near_blobs(
   heads int[], signs bit varying, most int, parts int[] DEFAULT NULL, passing bit varying[] DEFAULT NULL)
 RETURNS TABLE (blob bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '64MB' AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB' SET jit = off AS $$
   WITH readable AS MATERIALIZED (
     SELECT found.part, CASE WHEN parts IS NULL THEN found.blobs ELSE found.blobs & filter.bits END AS blobs
     FROM gitmem.readable_parts(heads) found
@@ -97,7 +100,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET w
   ORDER BY nearest.distance, signatures.blob LIMIT most
 $$;
 CREATE FUNCTION gitmem.term_blobs(heads int[], hashes bigint[]) RETURNS TABLE (hash bigint, blob bigint, code int)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '64MB' AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB' SET jit = off AS $$
   WITH readable AS MATERIALIZED (SELECT * FROM gitmem.readable_parts(heads))
   SELECT wanted.hash, (readable.part::bigint << 13) | ((entry & 65535) >> 3), entry & 7
   FROM readable JOIN gitmem.runs ON runs.part = readable.part CROSS JOIN unnest(hashes) wanted (hash)
@@ -109,8 +113,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET w
   WHERE get_bit(readable.blobs, (entry & 65535) >> 3) = 1
 $$;
 CREATE FUNCTION gitmem.path_blobs(heads int[], keys int[]) RETURNS TABLE (key int, blob bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '64MB'
-SET enable_seqscan = off AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET work_mem = '64MB' SET jit = off SET enable_seqscan = off AS $$
   WITH readable AS MATERIALIZED (SELECT * FROM gitmem.readable_heads(heads))
   SELECT DISTINCT wanted.key, found.blob FROM unnest(keys) wanted (key)
   CROSS JOIN LATERAL (SELECT entries.head, entries.blob FROM gitmem.entries

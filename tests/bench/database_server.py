@@ -12,8 +12,8 @@ import psycopg
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
-SETTINGS: Final = {"shared_buffers": "1GB", "max_wal_size": "4GB", "jit": "off"}
-"""Settings that differ from those of the package. `jit` compiles each statement, which takes longer than it runs."""
+SETTINGS: Final = {"shared_buffers": "1GB", "max_wal_size": "4GB"}
+"""Settings that differ from those of the package."""
 
 
 class DatabaseServer(NamedTuple):
