@@ -61,8 +61,8 @@ class RowRetrieval:
 
         Each group of named rows is added if no retrieval found one of it.
         """
-        scope, groups = self._scope, self._groups
-        best = find_contenders(self.lexical, scope.mask, scope.row_count, self._limit)
+        groups = self._groups
+        best = find_contenders(self.lexical, self._limit)
         near = self._find_near()
         # Without `return_index`, numpy imports numpy.ma.
         rows = np.unique(np.concatenate([best, near, *groups]), return_index=True)[0]

@@ -6,6 +6,7 @@ dimensions of a trained model behave alike). A scan of bits costs a thirtieth of
 it gives only has to be good enough that the nearest rows are among the candidates: their cosines are exact.
 """
 
+import sys
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -30,7 +31,12 @@ _BYTE_DIMENSIONS: Final = 256
 
 Distances = NDArray[np.uint8] | NDArray[np.uint16]
 
-_BLOCK_ROWS: Final = 8192
+_BLOCK_ROWS: Final = 1 << 14
+"""Rows whose bits are compared at once: their words and the buffers for them stay in the second cache of a core."""
+
+_HIGHEST_BYTE: Final = -1 if sys.byteorder == "little" else 0
+"""Position of the highest byte of an integer in memory."""
+
 _EXACT_ROWS: Final = 1 << 14
 """Rows whose vectors are compared at once: as floats they take 16 MB."""
 
@@ -83,13 +89,10 @@ def find_near_rows(
         return _scan_rows(snapshot, np.flatnonzero(part), vector, count)
     if graph is not None:
         return _graph_rows(snapshot, part, vector, count, graph)
-    nearest = _nearest(_mask_distances(bit_distances(snapshot, vector), part, size), min(count, size))
+    distances = bit_distances(snapshot, vector)
+    distances[scope.outside] = np.iinfo(distances.dtype).max  # rows out of scope are as far away as possible
+    nearest = _nearest(distances, min(count, size))
     return nearest if size == snapshot.rows else nearest[part[nearest]]
-
-
-def _mask_distances(distances: Distances, part: NDArray[np.bool_], size: int) -> Distances:
-    """Return the distances with rows out of scope as far away as possible."""
-    return distances if size == len(distances) else np.where(part, distances, np.iinfo(distances.dtype).max)
 
 
 def _scan_rows(
@@ -145,7 +148,7 @@ def hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> Dist
         size = len(own)
         np.bitwise_xor(own, pattern[:size], out=different[:size])
         np.bitwise_count(different[:size], out=counts[:size])
-        distances[start // width : (start + size) // width] = _sum_rows(counts[:size], width)
+        _sum_rows(counts[:size], width, distances[start // width : (start + size) // width])
     _mend_overflows(distances, bits, signs)
     return distances
 
@@ -164,14 +167,14 @@ def _count_bits(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> Distances:
     return np.minimum(exact, MAX_DISTANCE).astype(np.uint8)
 
 
-def _sum_rows(counts: NDArray[np.uint8], width: int) -> NDArray[np.unsignedinteger]:
-    """Return the sums, modulo 256, of groups of `width` bytes."""
+def _sum_rows(counts: NDArray[np.uint8], width: int, sums: NDArray[np.uint8]) -> None:
+    """Write the sums, modulo 256, of groups of `width` bytes; `counts` is overwritten."""
     # A group is read as one integer. Multiplied by 0x0101..., its highest byte is the sum of all bytes: the carries of
-    # the lower ones stay out of it, because they are sums of at most 64 * (width - 1) < 256.
+    # the lower ones stay out of it, because they are sums of at most 64 * (width - 1) < 256. Copying that byte out of
+    # the group is cheaper than shifting the integer.
     groups: NDArray[np.unsignedinteger] = counts.view(_SUMMED[width])
     groups *= groups.dtype.type(0x01010101 & ((1 << 8 * width) - 1))
-    groups >>= groups.dtype.type(8 * width - 8)
-    return groups
+    sums[:] = counts.reshape(-1, width)[:, _HIGHEST_BYTE]
 
 
 def _mend_overflows(distances: NDArray[np.uint8], bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> None:

@@ -187,6 +187,11 @@ class Scope:
         return self.entry_of >= 0
 
     @cached_property
+    def outside(self) -> NDArray[np.int64]:
+        """Return the rows out of scope, ascending: few in most trees, so that they are cheaper than a mask."""
+        return np.zeros(0, np.int64) if self.is_whole_snapshot else np.flatnonzero(~self.mask)
+
+    @cached_property
     def row_count(self) -> int:
         """Return the number of rows in scope."""
         return int(self._sizes[self._owner >= 0].sum()) if self._has_whole_blobs else int(self.mask.sum())

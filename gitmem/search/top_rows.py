@@ -30,12 +30,10 @@ MARGIN: Final = 1e-4
 """Allowance for rounding, relative to the highest possible score: 32-bit sums of a hundred terms err by less."""
 
 
-def find_contenders(query: LexicalQuery, part: NDArray[np.bool_], size: int, count: int) -> NDArray[np.int64]:
-    """Return rows of a scope, ascending, among which are the `count` with the highest scores.
-
-    `part` is the mask of the scope, [rows], and `size` the number of its rows.
-    """
-    return np.flatnonzero(part) if size <= FEW_ROWS else _Search(query, part, size, count).run()
+def find_contenders(query: LexicalQuery, count: int) -> NDArray[np.int64]:
+    """Return rows of the query's scope, ascending, among which are the `count` with the highest scores."""
+    scope = query.scope
+    return np.flatnonzero(scope.mask) if scope.row_count <= FEW_ROWS else _Search(query, count).run()
 
 
 def are_best(scores: NDArray[np.float32], count: int) -> NDArray[np.bool_]:
@@ -47,19 +45,20 @@ def are_best(scores: NDArray[np.float32], count: int) -> NDArray[np.bool_]:
 
 
 class _Search:
-    """Search for the best rows of one scope."""
+    """Search for the best rows of the query's scope."""
 
-    def __init__(self, query: LexicalQuery, part: NDArray[np.bool_], size: int, count: int) -> None:
+    def __init__(self, query: LexicalQuery, count: int) -> None:
         self._query = query
         self._scope = query.scope
-        self._part = None if size == len(part) else part
         self._count = count
         self._terms = sorted((term for term in query.terms if term.row_idf > 0), key=lambda term: -term.row_idf)
         bounds = [(K1 + 1) * term.row_idf for term in self._terms]
         # What the terms from each one on can add to a score, and 0 at the end.
         self._rest = np.cumsum([0.0, *reversed(bounds)])[::-1].tolist()
         self._slack = MARGIN * self._rest[0]
-        self._scores = np.zeros(len(part), np.float32)
+        self._scores = np.zeros(self._scope.snapshot.rows, np.float32)
+        # No term lifts these, so that the scores need no mask.
+        self._scores[self._scope.outside] = -np.inf
 
     def run(self) -> NDArray[np.int64]:
         """Return rows among which the best are."""
@@ -71,16 +70,12 @@ class _Search:
                     return self._refine(rows, number)
             self._accumulate(term)
         rows = self._candidates(0.0)
-        return np.flatnonzero(self._masked() > 0) if rows is None else rows
-
-    def _masked(self) -> NDArray[np.float32]:
-        return self._scores if self._part is None else np.where(self._part, self._scores, np.float32(0))
+        return np.flatnonzero(self._scores > 0) if rows is None else rows
 
     def _candidates(self, rest: float) -> NDArray[np.int64] | None:
         """Return the rows that may be among the best if no score grows by more than `rest`; None if any row may be."""
-        scores = self._masked()
-        threshold = lower_bound(scores, self._count) - rest - self._slack
-        return np.flatnonzero(scores >= threshold) if threshold > 0 else None
+        threshold = lower_bound(self._scores, self._count) - rest - self._slack
+        return np.flatnonzero(self._scores >= threshold) if threshold > 0 else None
 
     def _refine(self, rows: NDArray[np.int64], number: int) -> NDArray[np.int64]:
         """Add the terms from `number` on to the scores of some rows; discard rows as soon as they fall behind."""
@@ -94,7 +89,7 @@ class _Search:
         return rows
 
     def _accumulate(self, term: WeightedTerm) -> None:
-        """Add what a term contributes to all rows; rows out of scope get meaningless scores."""
+        """Add what a term contributes to all rows; rows out of scope stay at minus infinity."""
         postings = term.postings
         by_entry = self._add_paths(term)
         # numpy would convert any other type at each of the four uses as an index, which takes as long as they do.

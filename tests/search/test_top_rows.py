@@ -52,15 +52,15 @@ def make_chunk(dice: np.random.Generator) -> SampleChunk:
     return SampleChunk(0, int(dice.integers(0, len(CHUNK_TYPES))), b"", text, names)
 
 
-def pruned_search(query: LexicalQuery, part: NDArray[np.bool_], count: int) -> list[int]:
-    """Return the best rows of a partition without scoring all of them."""
-    rows = find_contenders(query, part, int(part.sum()), count)
+def pruned_search(query: LexicalQuery, count: int) -> list[int]:
+    """Return the best rows of the query's scope without scoring all of them."""
+    rows = find_contenders(query, count)
     return [int(row) for row in rows[are_best(query.score_rows(rows), count)]]
 
 
-def full_scan(query: LexicalQuery, part: NDArray[np.bool_], count: int) -> list[int]:
-    """Return the best rows of a partition after scoring all of them."""
-    rows = np.flatnonzero(part)
+def full_scan(query: LexicalQuery, count: int) -> list[int]:
+    """Return the best rows of the query's scope after scoring all of them."""
+    rows = np.flatnonzero(query.scope.mask)
     scores = query.score_rows(rows)
     threshold = sorted(scores[scores > 0].tolist(), reverse=True)[:count][-1:] or [0.0]
     return [int(row) for row in rows[(scores > 0) & (scores >= threshold[0])]]
@@ -77,9 +77,10 @@ def test_the_best_rows_are_those_of_a_full_scan(
 ) -> None:
     monkeypatch.setattr(top_rows, "FEW_ROWS", 50)
     monkeypatch.setattr(top_rows, "LOOKUP_COST", 1)
-    query = LexicalQuery(scope, [f"w{number}" for number in terms])
-    part = scope.mask & (np.random.default_rng(7).random(len(scope.mask)) < share)
-    assert pruned_search(query, part, count) == full_scan(query, part, count)
+    part = Scope(scope.snapshot, scope.view, Filters(), scope.blob_of, scope)
+    part.restrict(np.random.default_rng(7).random(len(scope.mask)) < share)
+    query = LexicalQuery(part, [f"w{number}" for number in terms])
+    assert pruned_search(query, count) == full_scan(query, count)
 
 
 def test_common_terms_are_looked_up_for_a_few_rows_only(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,6 +94,6 @@ def test_common_terms_are_looked_up_for_a_few_rows_only(scope: Scope, monkeypatc
         return score_term(term, rows, norm)
 
     monkeypatch.setattr(query, "score_term", record)
-    assert pruned_search(query, scope.mask, 3) == full_scan(query, scope.mask, 3)
+    assert pruned_search(query, 3) == full_scan(query, 3)
     assert asked
     assert max(asked[:3]) < scope.row_count / 4
