@@ -50,7 +50,12 @@ def _find_defining(scope: Scope, name: str, rows: NDArray[np.int32]) -> list[int
     inside = rows[scope.entry_of.take(rows) >= 0].astype(np.int64)
     snapshot = scope.snapshot
     columns = (inside.tolist(), snapshot.symbols(inside), snapshot.gather(("kind",), inside)["kind"].tolist())
-    own = [row for row, symbol, kind in zip(*columns, strict=True) if name in _defined_names(symbol, kind)]
+    own = [
+        row
+        for row, symbol, kind in zip(*columns, strict=True)
+        # A substring test rules out the many symbols that only share the stem, before their names are split.
+        if name in fold(symbol.lower()) and name in _defined_names(symbol, kind)
+    ]
     if recent is not None:
         if len(recent) >= MAX_RECENT:
             recent.clear()

@@ -98,10 +98,10 @@ class PathNames(NamedTuple):
 
 def path_names(path: str) -> PathNames:
     """Return the names in a path."""
-    folder, name = posixpath.split(path)
-    stem = name.split(".")[0]
+    folder, _, name = path.rpartition("/")
+    stem = name.split(".", 1)[0]
     if folder and stem.lower() in _FOLDER_FILES:
-        stem = posixpath.basename(folder)
+        stem = folder.rpartition("/")[2]
     return PathNames(stem, folder)
 
 

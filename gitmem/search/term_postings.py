@@ -32,9 +32,10 @@ class FieldPostings:
     def __init__(self, parts: Iterable[tuple[PackedPostings, int]]) -> None:
         """Join the postings of segments; each part comes with the number of the segment's first row."""
         self._parts = [(packed, base) for packed, base in parts if len(packed)]
+        self._size = sum(len(packed) for packed, _ in self._parts)
 
     def __len__(self) -> int:
-        return sum(len(packed) for packed, _ in self._parts)
+        return self._size
 
     @cached_property
     def rows(self) -> NDArray[np.int32]:

@@ -276,6 +276,22 @@ class Section:
                 at = self._checked.find(0, at + 1, last + 1)
         return self._view[start:end]
 
+    def slices(self, starts: "NDArray[np.integer]", ends: "NDArray[np.integer]") -> list[bytes]:
+        """Return the bytes of some short ranges; only their blocks are read and verified. Raises DamagedFile."""
+        import numpy as np
+
+        if not len(starts):
+            return []
+        if (ends < starts).any() or ends.max() > len(self._view):
+            raise damaged(self._path, "offset out of range")
+        if not self._is_verified:
+            # Ranges in the same blocks are verified once.
+            lasts = (np.maximum(ends, starts + 1) - 1) // self._block
+            for first, last in sorted({*zip((starts // self._block).tolist(), lasts.tolist(), strict=True)}):
+                self.read(first * self._block, min((last + 1) * self._block, len(self._view)))
+        view = self._view
+        return [bytes(view[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
     def pick(self, rows: "NDArray[np.int64]", width: int) -> "NDArray[np.uint8]":
         """Return some rows of a section that is a table of `width` bytes per row (at most a block): [len(rows), width].
 

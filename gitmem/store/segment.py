@@ -216,9 +216,8 @@ class Segment:
 
     def labels(self, rows: NDArray[np.int64]) -> list[bytes]:
         """Return the labels of some rows, see `store.labels`."""
-        read, at = self._file["labels"].read, self._file["label_at"]
-        starts, ends = (at.pick(places, 4).view("<u4")[:, 0].tolist() for places in (rows, rows + 1))
-        return [bytes(read(start, end)) for start, end in zip(starts, ends, strict=True)]
+        at = self._file["label_at"]
+        return self._file["labels"].slices(*(at.pick(places, 4).view("<u4")[:, 0] for places in (rows, rows + 1)))
 
     def read_label(self, start: int, end: int) -> bytes:
         """Return the label between two offsets, see `label_bounds`."""

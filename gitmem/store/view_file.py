@@ -10,7 +10,7 @@ so that a search by name opens no other file.
 # revision costs only a new view. The alternative, rows that carry paths, would rewrite rows whenever a file is renamed.
 
 import itertools
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -215,17 +215,12 @@ class View:
         return self._file["sorted_keys"].numbers("<u8"), entries
 
     def find_blob(self, key: int) -> list[int]:
-        """Return the indexed entries with a blob key, ascending, without reading the keys of the others."""
-        count = len(self._file["sorted_entries"]) // 4
-        start = bisect_left(range(count), key, key=self._sorted_key)
-        end = bisect_right(range(count), key, start, key=self._sorted_key)
-        entries: list[int] = np.frombuffer(self._file["sorted_entries"].read(4 * start, 4 * end), "<u4").tolist()
-        if any(entry >= self._count for entry in entries):
-            raise damaged(self._file.path, "its sorted keys do not match its entries")
-        return entries
-
-    def _sorted_key(self, place: int) -> int:
-        return int.from_bytes(self._file["sorted_keys"].read(8 * place, 8 * place + 8), "little")
+        """Return the indexed entries with a blob key, ascending."""
+        # A search that reads and verifies only the keys it compares takes twice as long for the hits of one query.
+        keys, entries = self.sorted_keys
+        wanted = np.uint64(key)
+        found: list[int] = entries[keys.searchsorted(wanted) : keys.searchsorted(wanted, "right")].tolist()
+        return found
 
     def path(self, entry: int) -> bytes:
         """Return one path, without decoding the others."""

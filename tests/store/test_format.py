@@ -136,6 +136,30 @@ def test_picked_rows_equal_those_of_the_table_and_only_their_blocks_are_read(
         assert np.array_equal(section.pick(selected, 400), table[selected])
 
 
+@given(st.lists(st.tuples(st.integers(0, 9_999), st.integers(1, 5_000)), max_size=6), st.integers(0, 2))
+def test_slices_equal_those_of_the_section_and_only_their_blocks_are_read(
+    ranges: list[tuple[int, int]], damaged_block: int
+) -> None:
+    content = np.arange(2_500, dtype="<u4").tobytes()
+    data = bytearray(b"".join(build_container(MAGIC, {}, {"table": content})))
+    data[64 + damaged_block * BLOCK] ^= 1
+    section = Container(HERE, MAGIC, bytes(data))["table"]
+    bounds = [(start, min(start + size, len(content))) for start, size in ranges]
+    starts, ends = np.array([start for start, _ in bounds], "<u4"), np.array([end for _, end in bounds], "<u4")
+    if any(start < (damaged_block + 1) * BLOCK and end > damaged_block * BLOCK for start, end in bounds):
+        with pytest.raises(DamagedFile):
+            section.slices(starts, ends)
+    else:
+        assert section.slices(starts, ends) == [content[start:end] for start, end in bounds]
+
+
+@pytest.mark.parametrize(("start", "end"), [(0, 10_001), (5, 4)])
+def test_slices_out_of_range_are_damage(start: int, end: int) -> None:
+    section = Container(HERE, MAGIC, b"".join(build_container(MAGIC, {}, {"table": bytes(10_000)})))["table"]
+    with pytest.raises(DamagedFile):
+        section.slices(np.array([start]), np.array([end]))
+
+
 @pytest.mark.parametrize(("row", "width"), [(50, 400), (0, 0), (0, 399), (0, 5000)])
 def test_rows_out_of_range_are_damage(row: int, width: int) -> None:
     section = Container(HERE, MAGIC, b"".join(build_container(MAGIC, {}, {"table": bytes(20_000)})))["table"]
