@@ -36,7 +36,7 @@ def possible_copies(
         if kind not in _NEVER_COPIES:
             groups[kind, name, "" if name else paths[number].rpartition("/")[2]].append(position)
     found = [np.array(group) for group in groups.values() if len(group) > 1]
-    return [group for group in found if len(np.unique(file[group])) > 1]
+    return [group for group in found if (file[group] != file[group[0]]).any()]
 
 
 def group_copies(

@@ -94,6 +94,13 @@ def test_reading_commands_import_no_module_of_indexing(indexed: Repo, args: list
     assert not modules & (HEAVY | {"rich", "email", "importlib.metadata", "asyncio", "numpy.ma"})
 
 
+def test_a_query_with_copies_among_its_candidates_imports_no_masked_arrays(own: Repo) -> None:
+    copied = "def sign_copied_cookie(value):\n    return value\n"
+    own.commit({"src/first_copy.py": copied, "src/second_copy.py": copied + "# of first_copy\n"})
+    imported_modules(own.path, "index")
+    assert "numpy.ma" not in imported_modules(own.path, "query", "sign_copied_cookie")
+
+
 def test_a_query_of_a_clean_tree_imports_no_module_for_uncommitted_files(own: Repo) -> None:
     needed = {"gitmem.indexing.uncommitted_views", "gitmem.indexing.classify", "gitmem.git.ignore"}
     assert not imported_modules(own.path, "query", SIGN) & (needed | {"tempfile"})
