@@ -102,6 +102,31 @@ def test_an_abandoned_iterator_does_not_affect_later_reads(make_repo: MakeRepo, 
         assert dict(reader.read_many(oids.values())) == {oid: f"content {n[1:]}".encode() for n, oid in oids.items()}
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs the memory maps that Linux reports")
+def test_the_program_holds_little_of_a_large_pack(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.git("config", "core.compression", "0")
+    repo.commit({name: os.urandom(12 << 20) for name in "abc"})
+    repo.git("repack", "-adq")
+    with open_reader(locate(repo.path), bulk=False) as reader:
+        assert isinstance(reader, ProgramReader)
+        assert all(data for _, data in reader.read_many(_oids(repo).values()))
+        assert reader._idle is not None
+        assert 0 < _mapped_kilobytes(reader._idle.pid, ".pack") <= 32 << 10
+
+
+def _mapped_kilobytes(process_id: int, ending: str) -> int:
+    """Return how much of the files with an ending a process has in memory."""
+    resident, is_counted = 0, False
+    for line in Path(f"/proc/{process_id}/smaps").read_text().splitlines():
+        first = line.split()[0]
+        if not first.endswith(":"):
+            is_counted = line.endswith(ending)
+        elif is_counted and first == "Rss:":
+            resident += int(line.split()[1])
+    return resident
+
+
 def test_a_killed_batch_process_loses_nothing(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({f"f{number}": f"content {number}\n" * 20_000 for number in range(150)})
