@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.adjacent_turns import TURN_KIND, score_adjacent_turns
+from gitmem.search.defined_names import definition_features
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
-from gitmem.search.parsed_query import Name, ParsedQuery
+from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
-from gitmem.search.qualified_names import defines_own_name, fold, own_name, qualified_names
+from gitmem.search.qualified_names import own_name
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
 # The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
@@ -90,7 +91,7 @@ def _chunk_type_mask(names: str) -> NDArray[np.float64]:
 
 _IS_FUNCTION: Final = _chunk_type_mask("function method")
 _IS_PROSE: Final = _chunk_type_mask(" ".join(("section", "text", *PROSE_KINDS)))
-_CAN_DEFINE: Final = 1 - _IS_PROSE
+_CAN_DEFINE: Final = _IS_PROSE == 0
 _IS_RECORD: Final = _chunk_type_mask(" ".join(PROSE_KINDS)) > 0
 
 
@@ -182,7 +183,7 @@ def compute_features(
             candidates.paths, candidates.file, candidates.chunk_type, candidates.fused, candidates.pool
         ),
         **_shape_features(query, candidates, strengths["document"]),
-        **_definition_features(query, candidates, idf),
+        **definition_features(query, candidates.symbol, candidates.chunk_type, _CAN_DEFINE, idf),
         "symbol": _coverages([own_name(symbol) for symbol in candidates.symbol], weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
@@ -268,54 +269,6 @@ def _shape_features(
     }
 
 
-def _definition_features(
-    query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]
-) -> dict[str, NDArray[np.float64]]:
-    """Return which candidates define a name of the query."""
-    features = {name: np.zeros(len(candidates.row)) for name in ("definition", "definition_folded")}
-    if not query.names:
-        return features
-    weights = _name_weights(query, idf)
-    qualified = {name: weight for name, weight in weights.items() if len(name) > 1}
-    last_parts = {fold(name[-1]) for name in query.names}
-    for position in np.flatnonzero(_CAN_DEFINE[candidates.chunk_type]).tolist():
-        symbol = candidates.symbol[position]
-        folded = fold(symbol.lower())
-        # A substring test rules out nearly all candidates before their names are split and compared.
-        if not symbol or not any(part in folded for part in last_parts):
-            continue
-        chunk_type = int(candidates.chunk_type[position])
-        for parts in qualified_names(symbol):
-            exact, alike = _defines(weights if defines_own_name(parts, chunk_type) else qualified, parts)
-            if exact or alike:
-                column = features["definition" if exact else "definition_folded"]
-                column[position] = max(column[position], exact or alike)
-    return features
-
-
-def _name_weights(query: ParsedQuery, idf: Mapping[str, float]) -> dict[Name, float]:
-    """Return the weights of the names; in a long text a name counts the less, the more of the tree has it."""
-    if not query.name_weights:
-        return dict.fromkeys(query.names, 1.0)
-    rarity = {term: value / query.weights[term] for term, value in idf.items()}
-    highest = max(rarity.values(), default=0.0) or 1.0
-    return {
-        name: weight * rarity.get(fold(name[-1]), UNKNOWN_RARITY * highest) / highest
-        for name, weight in query.name_weights.items()
-    }
-
-
-def _defines(weights: Mapping[Name, float], parts: Sequence[str]) -> tuple[float, float]:
-    """Return the weight of the query's name that ends a qualified name: ignoring case, and underscores too."""
-    lower = tuple(part.lower() for part in parts)
-    exact = max((weight for name, weight in weights.items() if name == lower[-len(name) :]), default=0.0)
-    if exact:
-        return exact, 0.0
-    bare = tuple(map(fold, lower))
-    folded = ((tuple(map(fold, name)), weight) for name, weight in weights.items())
-    return 0.0, max((weight for name, weight in folded if name and name == bare[-len(name) :]), default=0.0)
-
-
 def _coverages(names: Sequence[str], facets: Sequence[_TermWeights]) -> NDArray[np.float64]:
     """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
     coverages = np.zeros(len(names))
@@ -380,7 +333,3 @@ def _role_strengths(query: ParsedQuery, weights: _TermWeights, shares: Mapping[s
     usual = (DOMINANT_SHARE - documents) / (DOMINANT_SHARE - USUAL_SHARE)
     strengths["document"] *= min(1.0, max(0.0, usual))
     return strengths
-
-
-UNKNOWN_RARITY: Final = 0.5
-"""Rarity of a name of a long text whose frequency was not looked up, relative to its rarest term."""
