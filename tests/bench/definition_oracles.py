@@ -9,33 +9,17 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from tests.bench.definition_calls import Answer, AskedCall, Oracle, Place
+from tests.bench.server_oracles import SERVER_ORACLES
 from tests.bench.subjects import SubjectError
-
-Place = tuple[str, int]
-Answer = set[Place] | None
 
 _PROGRAMS: Final = Path(__file__).parent / "oracles"
 _DEFINITIONS: Final = ("function", "class", "property")
 _JAVA_TREE: Final = "jdk.compiler/com.sun.tools.javac.tree=ALL-UNNAMED"
-
-
-class AskedCall(NamedTuple):
-    """Place of a called name. Lines count from 1, columns from 0."""
-
-    path: str
-    line: int
-    column: int
-
-
-class Oracle(NamedTuple):
-    """Ends of the names of its files, and the function that answers calls of one repository, in order."""
-
-    extensions: tuple[str, ...]
-    answer: Callable[[Path, Sequence[AskedCall], argparse.Namespace], Iterable[Answer]]
 
 
 def ask_jedi(root: Path, calls: Sequence[AskedCall], _options: argparse.Namespace) -> Iterator[Answer]:
@@ -90,6 +74,7 @@ ORACLES: Final = {
     "typescript": Oracle((".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"), ask_typescript),
     "go": Oracle((".go",), ask_go),
     "java": Oracle((".java",), ask_java),
+    **{name: Oracle(*oracle) for name, oracle in SERVER_ORACLES.items()},
 }
 
 

@@ -33,7 +33,8 @@ from gitmem.references.tree_names import CODES
 from gitmem.types import Occurrence
 from gitmem.workspace import open_workspace
 from tests.bench.commands import load_gitmem
-from tests.bench.definition_oracles import ORACLES, AskedCall
+from tests.bench.definition_calls import AskedCall
+from tests.bench.definition_oracles import ORACLES
 from tests.bench.figures import Figure
 from tests.bench.processes import Command, median_cpu
 from tests.bench.scoring import mean
@@ -83,6 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=100, help="CPU time of jedi for each repository")
     parser.add_argument("--oracle", choices=sorted(ORACLES), default="jedi", help="type checker to compare with")
     parser.add_argument("--typescript", type=Path, metavar="FOLDER", help="installed package `typescript`")
+    parser.add_argument("--server", default="", metavar="COMMAND", help="command of the language server")
     parser.add_argument("--misses", action="store_true", help="print the calls that differ")
     parser.add_argument("--no-times", action="store_true", help="compare with the oracle only")
 
