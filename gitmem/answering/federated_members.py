@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from gitmem.answering.answer import rebuild_damaged
 from gitmem.answering.federated_answer import SkippedRepository
 from gitmem.answering.federated_search import Member
-from gitmem.answering.repository_selection import StartedRepository, describe_problem
+from gitmem.answering.repository_selection import SelectTree, StartedRepository, describe_problem
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding import bundled
 from gitmem.embedding.encoder import Encoder
@@ -14,7 +14,7 @@ from gitmem.freshness.tree_selection import TreeSelection
 
 
 def open_members(
-    pending: Iterable[StartedRepository], kinds: tuple[str, ...], selection: TreeSelection, *, refresh: bool
+    pending: Iterable[StartedRepository], kinds: tuple[str, ...], selection_of: SelectTree, *, refresh: bool
 ) -> tuple[list[Member], list[SkippedRepository]]:
     """Open the repositories that can be searched, and explain why the others cannot."""
     encoder = bundled.BundledEncoder()
@@ -22,7 +22,7 @@ def open_members(
     skipped: list[SkippedRepository] = []
     for one in pending:
         try:
-            searcher = _open(one, kinds, selection, encoder, refresh=refresh and one.chosen.is_own)
+            searcher = _open(one, kinds, selection_of(one.chosen), encoder, refresh=refresh and one.chosen.is_own)
             members.append(Member(one.chosen.name, searcher, one.chosen.is_own))
         except GitmemError as problem:
             skipped.append(SkippedRepository(one.chosen.name, describe_problem(problem, one.chosen, one.workspace)))

@@ -34,14 +34,14 @@ def answer_repositories(
     check_federated(query, selection)
     limit = check_query(query, selection, own.settings if own else read_user_settings(environment))
     with ExitStack() as stack:
-        pending = start_repositories(chosen, own, selection, environment, stack)
+        pending = start_repositories(chosen, own, lambda _: selection, environment, stack)
         # numpy and the search are imported while git runs.
         from gitmem.answering.federated_answer import answer_members, answer_of_none
         from gitmem.answering.federated_members import open_members
         from gitmem.answering.federated_search import FederatedSearcher
         from gitmem.git.objects import open_reader
 
-        members, skipped = open_members(pending, query.filters.kinds, selection, refresh=refresh)
+        members, skipped = open_members(pending, query.filters.kinds, lambda _: selection, refresh=refresh)
         if not members:
             return answer_of_none(query, skipped)
 

@@ -1,17 +1,18 @@
 """Answer which callers changes touch: those of the definitions that a range of commits or uncommitted files change.
 
-The callers are those of the newer end. A removed definition has none there; its callers are references that nothing in
-the tree defines any more. A server holds the tree open and calls `impact_of`.
+The callers are those of the newer end, and of other repositories that are looked in as well. A removed definition has
+none there; its callers are references that nothing in the tree defines any more. A server holds the tree open and calls
+`impact_of`.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from gitmem.answering.answer import ViewState, view_state, with_tree
-from gitmem.answering.map_answer import path_weight
+from gitmem.answering.answer import ViewState, with_tree
 from gitmem.answering.range_changes import Comparison, compare_range
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State
 from gitmem.answering.uncommitted_changes import compare_uncommitted
 from gitmem.answering.usage_answer import MAX_LIMIT, Place, read_places
 from gitmem.errors import UsageError
@@ -54,6 +55,13 @@ class ImpactQuery(NamedTuple):
     staged: bool = False
 
 
+class ComparedTree(NamedTuple):
+    """Comparison of the user's own tree with an older one, and notes about files that are left out."""
+
+    comparison: Comparison
+    notes: list[str]
+
+
 class ImpactedDefinition(NamedTuple):
     """Definition that a range changed, moved or removed, with the best of its callers.
 
@@ -68,7 +76,7 @@ class ImpactedDefinition(NamedTuple):
     callers: list[tuple[Place, bool]]
 
 
-class ImpactAnswer(NamedTuple):
+class ImpactAnswer(NamedTuple, Generic[State]):
     """Definitions with callers that changes touch, the most important first. `since` and `until` are names.
 
     `without_callers` counts those without, `omitted` those that were not looked at because there are too many.
@@ -80,12 +88,14 @@ class ImpactAnswer(NamedTuple):
     definitions: list[ImpactedDefinition]
     without_callers: int
     omitted: int
-    view: ViewState
+    trees: State
     notes: list[str]
     stats: dict[str, Any]
 
 
-def read_impact(workspace: Workspace, query: ImpactQuery, *, refresh: bool = True, mask: bool = True) -> ImpactAnswer:
+def read_impact(
+    workspace: Workspace, query: ImpactQuery, *, refresh: bool = True, mask: bool = True
+) -> ImpactAnswer[ViewState]:
     """Return the callers that changes touch. With `refresh` the newer end is indexed first.
 
     With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
@@ -144,24 +154,49 @@ def impact_of(
     *,
     mask: bool = True,
     check: Callable[[], None] = lambda: None,
-) -> ImpactAnswer:
+) -> ImpactAnswer[ViewState]:
     """Return the callers that a compared range touches; the searcher has its newer end, `query` is checked.
 
     Without a comparison, the uncommitted files of the open tree are compared. `check` raises to cancel.
     Raises: DamagedFile, UsageError.
     """
+    changes = changes_of(searcher, comparison, check)
+    answer = impact_in(OneTree(searcher, blobs), changes, query, mask=mask, check=check)
+    return answer._replace(trees=answer.trees._replace(rev=answer.until)) if query.range else answer
+
+
+def changes_of(searcher: "Searcher", comparison: Comparison | None, check: Callable[[], None]) -> ComparedTree:
+    """Return a comparison with its notes; without one, the uncommitted files of an open tree are compared.
+
+    Raises: DamagedFile, UsageError.
+    """
     searcher.require_intact()
-    notes: list[str] = []
-    if comparison is None:
-        comparison, notes = compare_uncommitted(searcher, check)
+    if comparison is not None:
+        return ComparedTree(comparison, [])
+    return ComparedTree(*compare_uncommitted(searcher, check))
+
+
+def impact_in(
+    trees: SearchedTrees[State],
+    changes: ComparedTree,
+    query: ImpactQuery,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> ImpactAnswer[State]:
+    """Return the callers in open trees that changes of the user's own one touch; `check` raises to cancel.
+
+    Raises: DamagedFile.
+    """
+    trees.require_intact()
+    comparison = changes.comparison
     # The definitions are ranked before their callers are looked for: a range may change thousands.
     touching = [change for change in comparison.changes if _touches_callers(change)]
-    finder = _CallerFinder(searcher, comparison.changes, query, check)
+    finder = _CallerFinder(trees, comparison.changes, query, check)
     ranked = sorted(((finder.importance(change), change) for change in touching), key=_order)
     found = [(change, score, finder.find(change)) for score, change in ranked[:_MAX_DEFINITIONS]]
     listed = [each for _, _, usages in found for each in usages[: query.limit]]
-    places, changed = read_places(searcher, listed, blobs, mask=mask)
-    rest = iter(zip(listed, places, strict=True))
+    rest = iter(zip(listed, read_places(trees, listed, mask=mask), strict=True))
     definitions = [
         ImpactedDefinition(
             change, score, len(usages), sum(not finder.is_changed(each) for each in usages),
@@ -169,17 +204,9 @@ def impact_of(
         )
         for change, score, usages in found if usages
     ]  # fmt: skip
-    view = view_state(searcher)
-    notes = [
-        *searcher.take_notes(),
-        *notes,
-        *finder.cuts,
-        *(f"`{path}` changed while it was read; ask again" for path in changed),
-    ]
-    stats = {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation}
     return ImpactAnswer(
         query, comparison.since.name, comparison.until.name, definitions, len(found) - len(definitions),
-        len(ranked) - len(found), view._replace(rev=comparison.until.name) if query.range else view, notes, stats,
+        len(ranked) - len(found), trees.state(), [*trees.take_notes(), *changes.notes, *finder.cuts], trees.stats,
     )  # fmt: skip
 
 
@@ -197,18 +224,22 @@ def _order(ranked: tuple[float, ElementChange]) -> tuple[bool, float, bytes, int
 
 
 class _CallerFinder:
-    """Finds the callers of the changed definitions in the newer tree of a range."""
+    """Finds the callers of the changed definitions in the newer tree of a range, and in other trees."""
 
     def __init__(
-        self, searcher: "Searcher", changes: Sequence[ElementChange], query: ImpactQuery, check: Callable[[], None]
+        self,
+        trees: SearchedTrees[State],
+        changes: Sequence[ElementChange],
+        query: ImpactQuery,
+        check: Callable[[], None],
     ) -> None:
         from gitmem.references.resolution import Resolver
 
-        self._searcher = searcher
+        self._trees: SearchedTrees[Any] = trees
         self._query = query
         self._check = check
-        self._names = searcher.names
-        self._graph: FileGraph = self._names.graph(path_weight, check)
+        self._names = trees.names
+        self._graph: FileGraph = trees.graph(check)
         self._ranks: Ranks = self._graph.rank(self._graph.prior)
         self._resolver: Resolver = Resolver(self._names)
         self._spans: dict[str, list[tuple[int, int]]] = {}
@@ -249,6 +280,7 @@ class _CallerFinder:
             (usage.entry, usage.line): usage
             for usage in reversed(usages)  # a call comes before a mention on its line
             if change.group == REMOVED
+            or not self._is_own(usage)
             or self._names.file(usage.entry).path != path
             or not change.first <= usage.line <= change.last
         }
@@ -256,8 +288,11 @@ class _CallerFinder:
 
     def is_changed(self, usage: "Usage") -> bool:
         """Return whether the range changed the definition around a place as well."""
-        spans = self._spans.get(self._names.file(usage.entry).path, ())
+        spans = self._spans.get(self._names.file(usage.entry).path, ()) if self._is_own(usage) else ()
         return any(first <= usage.line <= last for first, last in spans)
+
+    def _is_own(self, usage: "Usage") -> bool:
+        return self._trees.tree_of(usage.entry) == self._trees.own
 
     def _file_rank(self, entry: int) -> float:
         node = self._graph.node(entry)
@@ -265,10 +300,7 @@ class _CallerFinder:
 
     def _entry(self, change: ElementChange) -> int | None:
         """Return the file of a changed definition in the newer tree, if the index has it."""
-        if change.group == REMOVED:
-            return None
-        entry = self._searcher.view.find(change.path)
-        return entry if entry is not None and self._names.has_names(entry) else None
+        return None if change.group == REMOVED else self._trees.find_entry(change.path)
 
     def _target(self, change: ElementChange) -> "Definition | None":
         from gitmem.references.named_definitions import definition_at
@@ -280,11 +312,12 @@ class _CallerFinder:
         return target if target is not None and target.name == _name_of(change) else None
 
     def _is_dangling(self, usage: "Usage", change: ElementChange) -> bool:
-        from gitmem.references.dangling import may_mean_removed
+        from gitmem.references.dangling import RemovedDefinition, may_mean_removed
         from gitmem.references.scopes import split_name
 
         *container, name = split_name(change.symbol) or ("",)
-        return may_mean_removed(self._names, usage.entry, usage.line, name, container, path_text(change.path))
+        removed = RemovedDefinition(name, container, path_text(change.path), self._trees.own or 0)
+        return may_mean_removed(self._names, usage.entry, usage.line, removed)
 
 
 def _relations(target: "Definition | None") -> tuple[str, ...]:

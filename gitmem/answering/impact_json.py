@@ -2,20 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from gitmem.answering.answer_json import view_json
 from gitmem.answering.range_changes import change_json, change_line
+from gitmem.answering.trees_json import stats_json, trees_json
 from gitmem.answering.usage_json import describe_certainty, place_json
 from gitmem.display import count, visible
 from gitmem.history.tree_changes import REMOVED
 
 if TYPE_CHECKING:
     from gitmem.answering.impact_answer import ImpactAnswer, ImpactedDefinition
+    from gitmem.answering.searched_trees import State
     from gitmem.answering.usage_answer import Place
 
 _DIGITS = 6
 
 
-def impact_json(answer: "ImpactAnswer") -> dict[str, Any]:
+def impact_json(answer: "ImpactAnswer[State]") -> dict[str, Any]:
     """Return the callers by definition as JSON values."""
     return {
         "since": answer.since,
@@ -23,8 +24,8 @@ def impact_json(answer: "ImpactAnswer") -> dict[str, Any]:
         "definitions": [_definition_json(each) for each in answer.definitions],
         "without_callers": answer.without_callers,
         "omitted": answer.omitted,
-        "view": view_json(answer.view),
-        "stats": {**answer.stats, "files_missing": answer.view.missing, "notes": answer.notes},
+        **trees_json(answer.trees),
+        "stats": stats_json(answer),
     }
 
 
@@ -38,7 +39,7 @@ def _definition_json(impacted: "ImpactedDefinition") -> dict[str, Any]:
     }
 
 
-def describe_impact(answer: "ImpactAnswer") -> str:
+def describe_impact(answer: "ImpactAnswer[State]") -> str:
     """Return a line with the range and its numbers."""
     total = sum(each.total for each in answer.definitions)
     untouched = sum(each.untouched for each in answer.definitions)
@@ -64,6 +65,6 @@ def describe_caller(impacted: "ImpactedDefinition", place: "Place", *, changed: 
     return ", ".join(part for part in parts if part)
 
 
-def no_impact(answer: "ImpactAnswer") -> str:
+def no_impact(answer: "ImpactAnswer[State]") -> str:
     """Return the sentence about changes that touch no callers."""
     return f"{visible(answer.since)}..{visible(answer.until)} touches no callers"

@@ -1,4 +1,4 @@
-"""Answer with an outline of one tree: its most important definitions, within a budget of tokens.
+"""Answer with an outline of one tree or several: their most important definitions, within a budget of tokens.
 
 With words, the surfer of the ranking starts at the files that a search for them finds, so that the outline shows what
 these use and depend on. A server holds the tree open and calls `map_of`.
@@ -7,16 +7,14 @@ these use and depend on. A server holds the tree open and calls `map_of`.
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from gitmem.answering.answer import ViewState, view_state, with_tree
-from gitmem.answering.map_path import resolve_path
-from gitmem.answering.search_query import MAX_QUERY, Query, SearchFilters
-from gitmem.answering.source_lines import read_source_lines
+from gitmem.answering.answer import ViewState, with_tree
+from gitmem.answering.search_query import MAX_QUERY
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, label_of, path_weight
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.object_reader import ObjectReader
-from gitmem.git.path_encoding import path_bytes
 from gitmem.memory.kinds import CODE
 from gitmem.secrets.masking import mask_text
 from gitmem.types import OCCURRENCE_KINDS
@@ -51,9 +49,6 @@ _MATCHED: Final = 0.8
 
 _COLUMNS: Final = 140
 """Columns of a shown declaration."""
-
-_ROLE_WEIGHTS: Final = {"test": 0.1, "example": 0.1, "auxiliary": 0.1, "document": 0.1}
-"""How likely the surfer starts at a file with a role, relative to one of plain code."""
 
 _AFTER_BRACKET: Final = re.compile(r"([(\[]) +")
 
@@ -91,15 +86,19 @@ class MappedFile(NamedTuple):
     path: str
     importance: float
     definitions: list[MappedDefinition]
+    repository: str = ""
 
 
-class MapAnswer(NamedTuple):
-    """Outline of a tree, the most important files first; `files` with definitions or mentions are below the path."""
+class MapAnswer(NamedTuple, Generic[State]):
+    """Outline of a tree, the most important files first; `total` files below the path have definitions or mentions.
+
+    In an outline of several repositories, each file has the name of its one.
+    """
 
     query: MapQuery
     files: list[MappedFile]
     total: int
-    view: ViewState
+    trees: State
     notes: list[str]
     stats: dict[str, Any]
 
@@ -112,7 +111,7 @@ def read_map(
     *,
     refresh: bool = True,
     mask: bool = True,
-) -> MapAnswer:
+) -> MapAnswer[ViewState]:
     """Return the outline of a tree. `estimate` counts the tokens of a text. With `refresh` missing blobs are indexed.
 
     With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
@@ -153,52 +152,54 @@ def map_of(
     *,
     mask: bool = True,
     check: Callable[[], None] = lambda: None,
-) -> MapAnswer:
+) -> MapAnswer[ViewState]:
     """Return the outline of an open tree; `query` is checked, `blobs` reads its blobs.
 
     `check` raises to cancel. Raises: UsageError, DamagedFile.
     """
+    return map_in(OneTree(searcher, blobs), query, estimate, mask=mask, check=check)
+
+
+def map_in(
+    trees: SearchedTrees[State],
+    query: MapQuery,
+    estimate: Estimate,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> MapAnswer[State]:
+    """Return the outline of open trees; `query` is checked, `check` raises to cancel. Raises: UsageError, DamagedFile.
+
+    In several repositories, rank flows from files that import a package to those of the repository that provides it.
+    """
     from gitmem.references.outline import outline
 
-    searcher.require_intact()
-    mapped = resolve_path(searcher, query.path, query.folder, first=query.first)
+    trees.require_intact()
+    mapped = trees.find_files(query.path, query.folder, query.first)
     words = " ".join(filter(str.strip, (mapped.word, query.words))).strip()
     query = query._replace(words=words, path=mapped.path, first="")
-    graph = searcher.names.graph(path_weight, check)
-    start, matches, notes = _start(searcher, graph, words)
+    graph = trees.graph(check)
+    start, matches, notes = _start(trees, graph, words)
     limit = min(_MAX_FILES, max(4, query.tokens // _TOKENS_OF_FILE))
-    tree = outline(searcher.names, graph, graph.rank(start), mapped.entries, matches, limit)
+    tree = outline(trees.names, graph, graph.rank(start), mapped.entries, matches, limit)
     check()
-    files, changed = _fit(searcher, tree, query.tokens - _HEADING_TOKENS, estimate, blobs, mask=mask)
-    view = view_state(searcher)
-    if changed:
-        view = view._replace(stale=True, missing=view.missing + len(changed))
-    notes += [f"`{path}` changed while it was read; ask again" for path in changed]
-    stats = {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation}
-    return MapAnswer(query, files, tree.files, view, [*searcher.take_notes(), *notes], stats)
-
-
-def path_weight(path: str) -> float:
-    """Return how likely the surfer starts at a file, by the role of its path."""
-    from gitmem.search.path_roles import path_role
-
-    return _ROLE_WEIGHTS.get(path_role(path), 1.0)
+    files = _fit(trees, tree, query.tokens - _HEADING_TOKENS, estimate, mask=mask)
+    return MapAnswer(query, files, tree.files, trees.state(), [*trees.take_notes(), *notes], trees.stats)
 
 
 def _start(
-    searcher: "Searcher", graph: "FileGraph", words: str
+    trees: SearchedTrees[State], graph: "FileGraph", words: str
 ) -> "tuple[Weights, Mapping[tuple[int, str], float], list[str]]":
     """Return where the surfer starts, the scores of the symbols that match the words by node, and notes."""
     import numpy as np
 
     if not words:
         return graph.prior, {}, []
-    found = searcher.find(Query(words, filters=SearchFilters(kinds=(CODE,))), _HITS)
+    found, notes = trees.find(words, _HITS)
     scores = np.zeros(len(graph.prior))
     symbols: dict[tuple[int, str], float] = {}
-    for hit in found.hits:
-        entry = searcher.view.find(path_bytes(hit.path))
-        node = graph.node(entry) if entry is not None else -1
+    for entry, hit in found:
+        node = graph.node(entry)
         if node < 0 or not graph.has_names[node]:
             continue
         score = max(hit.score, 0.0) * path_weight(hit.path)
@@ -207,10 +208,10 @@ def _start(
             symbols[node, symbol] = symbols.get((node, symbol), 0.0) + score
     total = float(scores.sum())
     if not total:
-        return graph.prior, {}, [*found.notes, "no code matches the words; the outline is that without them"]
+        return graph.prior, {}, [*notes, "no code matches the words; the outline is that without them"]
     start = _MATCHED * scores / total + (1 - _MATCHED) * graph.prior
     # A match counts as much as the surfer who starts there, so it comes before what it uses.
-    return start, {place: _MATCHED * score / total for place, score in symbols.items()}, list(found.notes)
+    return start, {place: _MATCHED * score / total for place, score in symbols.items()}, notes
 
 
 class _Line(NamedTuple):
@@ -222,13 +223,12 @@ class _Line(NamedTuple):
 
 
 def _fit(
-    searcher: "Searcher", tree: "OutlinedTree", tokens: int, estimate: Estimate, blobs: ObjectReader, *, mask: bool
-) -> tuple[list[MappedFile], list[str]]:
-    """Return the best definitions for which a budget has room, by file, and the paths of files changed meanwhile."""
+    trees: SearchedTrees[State], tree: "OutlinedTree", tokens: int, estimate: Estimate, *, mask: bool
+) -> list[MappedFile]:
+    """Return the best definitions for which a budget has room, by file."""
     # No line is shorter than this, so the rest cannot fit, and only these files are read.
     candidates = tree.definitions[: max(1, tokens // _TOKENS_OF_LINE)]
-    entries = {each.definition.entry for each in candidates}
-    lines, changed = read_source_lines(searcher, entries, blobs, mask=mask)
+    lines = trees.read_lines({each.definition.entry for each in candidates}, mask=mask)
     scores = {each.definition: each.score for each in tree.definitions}
     shown: dict[int, dict[Definition, _Line]] = {}
     for each in candidates:
@@ -241,21 +241,22 @@ def _fit(
         }
         # A container that is shown for its member stands before it, so it counts with it.
         cost = sum(1 + estimate(map_line(of.line, line.depth, line.text)) for of, line in added.items())
-        cost += 0 if own else 1 + estimate(searcher.names.file(entry).path)
+        cost += 0 if own else 1 + estimate(label_of(trees, entry))
         if cost > tokens:
             break  # shorter ones behind it would be less important
         tokens -= cost
         shown.setdefault(entry, {}).update(added)
-    files = [_mapped_file(searcher.names.file(entry).path, own) for entry, own in shown.items()]
-    return sorted(files, key=lambda file: (-file.importance, file.path)), changed
+    files = [_mapped_file(trees, entry, own) for entry, own in shown.items()]
+    return sorted(files, key=lambda file: (-file.importance, file.repository, file.path))
 
 
-def _mapped_file(path: str, lines: "Mapping[Definition, _Line]") -> MappedFile:
+def _mapped_file(trees: SearchedTrees[State], entry: int, lines: "Mapping[Definition, _Line]") -> MappedFile:
     definitions = [
         MappedDefinition(of.line, OCCURRENCE_KINDS[of.kind], of.symbol, *line)
         for of, line in sorted(lines.items(), key=lambda item: (item[0].line, item[1].depth))
     ]
-    return MappedFile(path, sum(each.importance for each in definitions), definitions)
+    path, importance = trees.names.file(entry).path, sum(each.importance for each in definitions)
+    return MappedFile(path, importance, definitions, trees.repository(entry))
 
 
 def declaration(lines: Sequence[bytes], definition: "Definition", *, mask: bool) -> str:

@@ -1,7 +1,7 @@
 """Choose the repositories of a query by name, and open them for one query. Nothing but the user's own is indexed."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,10 @@ class ChosenRepository(NamedTuple):
     name: str
     folder: Path
     is_own: bool = False
+
+
+SelectTree = Callable[[ChosenRepository], TreeSelection]
+"""Returns the tree of a repository to search."""
 
 
 class ChosenMembers(NamedTuple):
@@ -114,11 +118,11 @@ def _choose(known: Sequence[ChosenRepository], name: str, *, allow_folders: bool
 
 
 def start_repositories(
-    chosen: Sequence[ChosenRepository], own: Workspace | None, selection: TreeSelection, environment: Mapping[str, str],
-    stack: ExitStack,
+    chosen: Sequence[ChosenRepository], own: Workspace | None, selection_of: SelectTree,
+    environment: Mapping[str, str], stack: ExitStack,
 ) -> Iterator[StartedRepository]:  # fmt: skip
     """Start `git status` in the first repositories, and return all in their order. The stack ends the processes."""
-    pending = (_start(one, own, selection, environment, stack) for one in chosen)
+    pending = (_start(one, own, selection_of(one), environment, stack) for one in chosen)
     return _keep_ahead(list(islice(pending, _STARTED)), pending)
 
 

@@ -1,22 +1,22 @@
-"""Answer who defines, calls, extends, imports or mentions a name in one tree, with the line of each place.
+"""Answer who defines, calls, extends, imports or mentions a name in one tree or several, with the line of each place.
 
 A server holds the tree open and calls `usages_of`.
 """
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from gitmem.answering.answer import ViewState, view_state, with_tree
-from gitmem.answering.source_lines import line_at, read_source_lines
+from gitmem.answering.answer import ViewState, with_tree
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, label_of
+from gitmem.answering.source_lines import line_at
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.commit_diffs import read_new_lines
 from gitmem.git.object_reader import ObjectReader
-from gitmem.git.path_encoding import path_text
 from gitmem.git.revisions import Revision
-from gitmem.locations import Location, parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 from gitmem.workspace import Workspace
@@ -76,17 +76,18 @@ class RelatedPlaces(NamedTuple):
     places: list[Place]
 
 
-class UsageAnswer(NamedTuple):
+class UsageAnswer(NamedTuple, Generic[State]):
     """Usages of a name by relation.
 
-    `symbols` are those of the `definitions` that are meant, none if only libraries define it.
+    `symbols` are those of the `definitions` that are meant, none if only libraries define it. `notes` about one of
+    several repositories begin with its name.
     """
 
     query: UsageQuery
     name: str
     symbols: list[str]
     definitions: int
-    view: ViewState
+    trees: State
     relations: list[RelatedPlaces]
     notes: list[str]
     stats: dict[str, Any]
@@ -104,7 +105,7 @@ def read_usages(
     *,
     refresh: bool = True,
     mask: bool = True,
-) -> UsageAnswer:
+) -> UsageAnswer[ViewState]:
     """Return the usages of a name or place in a tree. With `refresh` missing blobs are indexed first.
 
     With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
@@ -147,42 +148,46 @@ def usages_of(
     *,
     mask: bool = True,
     check: Callable[[], None] = lambda: None,
-) -> UsageAnswer:
+) -> UsageAnswer[ViewState]:
     """Return the usages from an open tree; `query` is checked, `blobs` reads its blobs.
+
+    `check` raises to cancel. Raises: UsageError, DamagedFile.
+    """
+    since = searcher.tree.since
+    narrow = partial(_on_changed_lines, searcher, since) if since is not None else None
+    return usages_in(OneTree(searcher, blobs), query, mask=mask, check=check, narrow=narrow)
+
+
+def usages_in(
+    trees: SearchedTrees[State],
+    query: UsageQuery,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
+    narrow: "Callable[[Found], Found] | None" = None,
+) -> UsageAnswer[State]:
+    """Return the usages from open trees; `query` is checked, `narrow` returns the usages to show of all.
 
     `check` raises to cancel. Raises: UsageError, DamagedFile.
     """
     from gitmem.references.usages import UsageFinder
     from gitmem.search.path_roles import path_role
 
-    searcher.require_intact()
-    name, qualifiers, targets = _find_targets(searcher, query)
-    finder = UsageFinder(searcher.names, lambda path: path_role(path) == "test", check)
+    trees.require_intact()
+    name, qualifiers, targets = _find_targets(trees, query)
+    finder = UsageFinder(trees.names, lambda path: path_role(path) == "test", check)
     results = finder.find(targets, name, query.relations or DEFAULT_RELATIONS, query.depth, qualifiers)
-    if searcher.tree.since is not None:
-        results = _on_changed_lines(searcher, searcher.tree.since, results)
-    relations, changed = _read_places(searcher, results, query.limit, blobs, mask=mask)
-    view = view_state(searcher)
-    if changed:
-        view = view._replace(stale=True, missing=view.missing + len(changed))
+    relations = _read_relations(trees, narrow(results) if narrow is not None else results, query.limit, mask=mask)
+    absent = f"no definition of `{query.text}` in {trees.place_name(None)}; names of libraries match as written"
     return UsageAnswer(
         query,
         name,
         list(dict.fromkeys(target.symbol for target in targets)),
         len(targets),
-        view,
+        trees.state(),
         relations,
-        [
-            *searcher.take_notes(),
-            *results.cuts,
-            *(f"`{path}` changed while it was read; ask again" for path in changed),
-            *(
-                []
-                if targets
-                else [f"no definition of `{query.text}` in this tree; names of libraries match as written"]
-            ),
-        ],
-        {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation},
+        [*trees.take_notes(), *results.cuts, *([] if targets else [absent])],
+        trees.stats,
     )
 
 
@@ -202,21 +207,24 @@ def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -
     return results._replace(relations=relations)
 
 
-def _find_targets(searcher: "Searcher", query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":
+def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":
     """Return the name that a query means, the names before it, and its definitions. Raises UsageError."""
     from gitmem.references.named_definitions import find_definitions
     from gitmem.references.scopes import split_name
 
-    text = query.text.strip()
-    target = find_place(searcher, text, query.folder)
+    number, text = trees.split(query.text.strip())
+    target = trees.find_definition(number, text, query.folder)
     if target is not None:
         return target.name, (), [target]
     *qualifiers, name = split_name(text.removesuffix("()")) or ("", "")
-    targets = find_definitions(searcher.names, name, qualifiers)
-    others = searcher.names.definitions(name) if qualifiers and not targets else []
+    found = find_definitions(trees.names, name, qualifiers)
+    targets = [each for each in found if number is None or trees.tree_of(each.entry) == number]
+    others = trees.names.definitions(name) if (qualifiers or number is not None) and not targets else []
     # A name behind an import is a library's: `requests.get`.
-    if others and not searcher.names.importers(qualifiers[0]):
-        raise UsageError(f"no definition of `{text}` in this tree", hint=f"definitions: {list_symbols(others)}")
+    is_library = number is None and (not others or bool(trees.names.importers(qualifiers[0])))
+    if not targets and not is_library:
+        hint = f"definitions: {list_symbols(others)}" if others else "gitmem usages --all NAME"
+        raise UsageError(f"no definition of `{text}` in {trees.place_name(number)}", hint=hint)
     return name, tuple(qualifiers), targets
 
 
@@ -227,53 +235,24 @@ def list_symbols(definitions: "Sequence[Definition]") -> str:
     return shown if len(symbols) <= _MAX_LISTED else f"{shown} and {len(symbols) - _MAX_LISTED} more"
 
 
-def find_place(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
-    """Return the definition that a location names; None if the text is a name. Raises UsageError."""
-    from gitmem.answering.location_lookup import find_location, has_path
-    from gitmem.references.named_definitions import definition_at
-
-    tree = searcher.indexed_tree
-    location = parse_location(text, lambda path: has_path(tree, path, folder))
-    if location == Location(location.path) and not has_path(tree, location.path, folder):
-        return None
-    if location.symbol and not has_path(tree, location.path, folder):
-        return None  # `Type#member`
-    place = find_location(tree, text, folder)
-    path = path_text(tree.view.path(place.entry))
-    if place.lines is None:
-        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
-    if not searcher.names.has_names(place.entry):
-        raise UsageError(f"no names are known in `{path}`", hint="it is not indexed yet, or not code")
-    definition = definition_at(searcher.names, place.entry, *place.lines, place.symbol)
-    if definition is None:
-        raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")
-    return definition
-
-
-def _read_places(
-    searcher: "Searcher", results: "Found", limit: int, blobs: ObjectReader, *, mask: bool
-) -> tuple[list[RelatedPlaces], list[str]]:
-    """Return the best usages of each relation with their lines, and the paths of files that have changed meanwhile."""
+def _read_relations(trees: SearchedTrees[State], results: "Found", limit: int, *, mask: bool) -> list[RelatedPlaces]:
+    """Return the best usages of each relation with their lines."""
     listed = {relation: usages[:limit] for relation, usages in results.relations.items()}
-    usages = [usage for of_relation in listed.values() for usage in of_relation]
-    places, changed = read_places(searcher, usages, blobs, mask=mask)
-    rest = iter(places)
+    rest = iter(read_places(trees, [usage for of_relation in listed.values() for usage in of_relation], mask=mask))
     return [
         RelatedPlaces(relation, len(results.relations[relation]), list(islice(rest, len(shown))))
         for relation, shown in listed.items()
-    ], changed
+    ]
 
 
-def read_places(
-    searcher: "Searcher", usages: "Sequence[Usage]", blobs: ObjectReader, *, mask: bool
-) -> tuple[list[Place], list[str]]:
-    """Return usages with their lines, and the paths of files whose content is not the indexed one any more."""
-    texts, changed = read_source_lines(searcher, {usage.entry for usage in usages}, blobs, mask=mask)
-    names = searcher.names
+def read_places(trees: SearchedTrees[State], usages: "Sequence[Usage]", *, mask: bool) -> list[Place]:
+    """Return usages with their lines."""
+    lines = trees.read_lines({usage.entry for usage in usages}, mask=mask)
 
     def place(usage: "Usage") -> Place:
-        target = f"{names.file(usage.target.entry).path}:{usage.target.line}" if usage.target is not None else ""
-        text = line_at(texts[usage.entry], usage.line, mask=mask)
-        return Place(names.file(usage.entry).path, *usage[1:-1], target, text)
+        target = f"{label_of(trees, usage.target.entry)}:{usage.target.line}" if usage.target is not None else ""
+        text = line_at(lines[usage.entry], usage.line, mask=mask)
+        path = trees.names.file(usage.entry).path
+        return Place(path, *usage[1:-1], target, text, trees.repository(usage.entry))
 
-    return [place(usage) for usage in usages], changed
+    return [place(usage) for usage in usages]

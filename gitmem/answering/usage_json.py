@@ -3,36 +3,27 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gitmem.answering.answer_json import json_path, view_json
-from gitmem.answering.federated_json import repositories_json
-from gitmem.display import count, visible
+from gitmem.answering.answer_json import json_path
+from gitmem.answering.trees_json import stats_json, trees_json, trees_words
+from gitmem.display import visible
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_usages import FederatedUsages
+    from gitmem.answering.searched_trees import State
     from gitmem.answering.usage_answer import Place, RelatedPlaces, UsageAnswer
 
 
-def usages_json(answer: "UsageAnswer") -> dict[str, Any]:
-    """Return usages as JSON values. `total` counts all places of a relation, `places` has at most `limit`."""
+def usages_json(answer: "UsageAnswer[State]") -> dict[str, Any]:
+    """Return usages as JSON values. `total` counts all places of a relation, `places` has at most `limit`.
+
+    In several repositories the `id` of a place names its one.
+    """
     return {
         "query": answer.query.text,
         "name": answer.name,
         "symbols": answer.symbols,
         "relations": relations_json(answer.relations),
-        "view": view_json(answer.view),
-        "stats": {**answer.stats, "files_missing": answer.view.missing, "notes": answer.notes},
-    }
-
-
-def federated_usages_json(answer: "FederatedUsages") -> dict[str, Any]:
-    """Return usages in several repositories as JSON values; the `id` of a place names its repository."""
-    return {
-        "query": answer.query.text,
-        "name": answer.name,
-        "symbols": answer.symbols,
-        "relations": relations_json(answer.relations),
-        **repositories_json(answer.searched, answer.skipped),
-        "stats": {**answer.stats, "notes": answer.notes},
+        **trees_json(answer.trees),
+        "stats": stats_json(answer),
     }
 
 
@@ -91,18 +82,12 @@ def describe_certainty(place: "Place", definitions: int) -> str:
     return ", ".join(parts)
 
 
-def no_federated_usages(answer: "FederatedUsages") -> str:
-    """Return the sentence about a name that nothing in several repositories uses."""
-    where = count(len(answer.searched), "repository", "repositories")
-    if answer.symbols:
-        return f"no usages of `{answer.query.text}` in {where}"
-    return f"nothing in {where} has the name `{answer.query.text}`"
-
-
-def no_usages(answer: "UsageAnswer") -> str:
+def no_usages(answer: "UsageAnswer[State]") -> str:
     """Return the sentence about a name that nothing uses."""
-    if answer.symbols:
-        # The tree of a range has the name of the range.
-        where = f" on the lines that {visible(answer.view.rev)} changes" if ".." in answer.view.rev else ""
-        return f"no usages of `{answer.query.text}`{where} in {count(answer.view.files, 'file')}"
-    return f"nothing in this tree has the name `{answer.query.text}`"
+    place = trees_words(answer.trees)
+    if not answer.symbols:
+        return f"nothing in {place} has the name `{answer.query.text}`"
+    # The tree of a range has the name of the range.
+    rev = getattr(answer.trees, "rev", "")
+    lines = f" on the lines that {visible(rev)} changes" if ".." in rev else ""
+    return f"no usages of `{answer.query.text}`{lines} in {place}"

@@ -14,6 +14,8 @@ from gitmem.answering.hit_text import named_hit
 from gitmem.answering.repository_ids import PUBLISHED
 from gitmem.answering.repository_selection import choose_members
 from gitmem.answering.search_query import Query
+from gitmem.answering.searched_trees import SearchedRepositories
+from gitmem.answering.trees_json import describe_trees, tree_notes
 from gitmem.cli import console
 from gitmem.cli.answer_output import Format, explain_hits, hit_lines, put_end, put_hit
 from gitmem.cli.context import page_output, write_json, write_json_line
@@ -21,7 +23,7 @@ from gitmem.cli.error_output import say
 from gitmem.cli.server_start import start_user_server
 from gitmem.cli.shown_secrets import shows_secrets
 from gitmem.cli.style import Style, choose_style
-from gitmem.display import count, visible
+from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.locate import locate
@@ -29,7 +31,7 @@ from gitmem.resident.federated_call import answer_chosen
 from gitmem.workspace import Workspace, read_user_settings
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import FederatedAnswer, SearchedRepository, SkippedRepository
+    from gitmem.answering.federated_answer import FederatedAnswer
     from gitmem.search.explain import Explanation
 
 _Contexts = list[tuple[list[str], list[str]]]
@@ -70,26 +72,14 @@ def _print_answer(answer: "FederatedAnswer", form: Format) -> ExitCode:
 
         answer = mask_federated(answer)
     if not form.quiet:
-        put_repository_notes(answer.searched, answer.skipped, answer.notes)
+        for note in tree_notes(SearchedRepositories(answer.searched, answer.skipped), answer.notes):
+            say(f"note: {note}")
     _write(answer, form)
     if not answer.order:
         say(f"{describe_absence(answer)} ({_describe(answer)})")
         if answer.rejected is not None and not form.quiet:
             say("hint: to see them: --min-score 0")
     return ExitCode.OK if answer.order else ExitCode.NO_RESULTS
-
-
-def put_repository_notes(
-    searched: "Sequence[SearchedRepository]", skipped: "Sequence[SkippedRepository]", notes: Sequence[str]
-) -> None:
-    """Print which repositories were skipped or are not completely indexed, and other notes."""
-    for left_out in skipped:
-        say(f"note: skipped {left_out.name}: {left_out.reason}")
-    for one in searched:
-        if one.missing:
-            say(f"note: {one.name}: {count(one.missing, 'file')} not indexed yet (gitmem -C {one.folder} index)")
-    for note in notes:
-        say(f"note: {note}")
 
 
 def _write(answer: "FederatedAnswer", form: Format) -> None:
@@ -142,14 +132,5 @@ def _read_context(answer: "FederatedAnswer", number: int, form: Format) -> _Cont
 
 
 def _describe(answer: "FederatedAnswer") -> str:
-    return describe_repositories(answer.searched, answer.skipped, answer.stats["query_time_ms"])
-
-
-def describe_repositories(
-    searched: "Sequence[SearchedRepository]", skipped: "Sequence[SkippedRepository]", milliseconds: float
-) -> str:
-    """Return how many repositories were searched and skipped, and the time."""
-    number = count(len(searched), "repository", "repositories")
-    left_out = f", {len(skipped)} skipped" if skipped else ""
-    stale = sum(one.stale for one in searched)
-    return f"{number}{left_out}{f', {stale} stale' if stale else ''}, {milliseconds:.0f} ms"
+    trees = SearchedRepositories(answer.searched, answer.skipped)
+    return f"{describe_trees(trees)}, {answer.stats['query_time_ms']:.0f} ms"

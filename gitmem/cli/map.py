@@ -1,24 +1,41 @@
 """`gitmem map`."""
 
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.answering.answer_json import describe_view
-from gitmem.answering.map_answer import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, MapAnswer, MapQuery, read_map
-from gitmem.answering.map_json import describe_map, file_lines, map_json, no_map
+from gitmem.answering.map_answer import (
+    DEFAULT_TOKENS,
+    MAX_TOKENS,
+    MIN_TOKENS,
+    MapAnswer,
+    MapQuery,
+    check_map_query,
+    map_in,
+    read_map,
+)
+from gitmem.answering.map_json import describe_map, file_label, file_lines, map_json, no_map
 from gitmem.cli import console
 from gitmem.cli.completer import complete
-from gitmem.cli.context import folder_in_tree, is_quiet, open_here, page_output, write_json
+from gitmem.cli.context import folder_in_tree, is_quiet, open_here, open_here_if_any, page_output, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.joined_answer import answer_joined, describe_answer, put_notes, repository_names
 from gitmem.cli.revision_option import revision_options
-from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
-from gitmem.cli.style import CHOICES, Style, choose_style
-from gitmem.cli.text_input import json_option
-from gitmem.display import visible
+from gitmem.cli.shown_secrets import shows_secrets
+from gitmem.cli.style import Style, choose_style
+from gitmem.cli.tree_options import answer_options, repository_options, staged_option
 from gitmem.errors import ExitCode
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitmem.answering.answer import ViewState
+    from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
+    from gitmem.answering.searched_trees import SearchedRepositories
+
+    Answer = MapAnswer[ViewState] | MapAnswer[SearchedRepositories]
 
 
 @click.command()
@@ -32,41 +49,48 @@ from gitmem.workspace import Workspace
     help="Print at most so many tokens.",
 )
 @revision_options("Outline a commit, tag, branch or tree, without uncommitted files.")
-@click.option("--staged", is_flag=True, help="Outline the staged files.")
-@json_option
-@click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour.")
-@click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
-@show_secrets_option
+@staged_option("Outline the staged files.")
+@repository_options("Outline this repository (see gitmem repos list).", "Outline all known repositories.")
+@answer_options
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, arguments: tuple[str, ...], tokens: int, rev: str, staged: bool, as_json: bool,
-    color: str, no_refresh: bool,
+    ctx: click.Context, /, *, arguments: tuple[str, ...], tokens: int, rev: str, staged: bool,
+    repositories: tuple[str, ...], everything: bool, as_json: bool, color: str, no_refresh: bool,
 ) -> ExitCode:  # fmt: skip
     """Show an outline of the most important definitions.
 
     A definition is important if important files mention its name. PATH is a file or folder; importance is that in the
     whole tree. With TEXT the outline shows what has to do with it: the matches of a search, and what these depend on.
     The first argument is a PATH if the tree has it or it has a slash; `.` is the current folder. The exit code is 1 if
-    there are no definitions.
+    there are no definitions. With `--repo` or `--all` several repositories are outlined as one: a file is important for
+    those of other repositories that import its package. Then paths begin with the name of their repository, and so may
+    PATH.
 
     \b
     Examples:
       gitmem map
       gitmem map --tokens 3000 src/flask "session cookies"
       gitmem map --rev v1.2 routing
+      gitmem map --repo flask --repo werkzeug "session cookies"
     """
-    workspace = open_here(ctx)
+    names = repository_names(repositories, everything=everything)
+    workspace = open_here_if_any(ctx) if names else open_here(ctx)
     first, *words = arguments or ("",)
     path = ""
-    root = workspace.location.worktree
+    root = workspace.location.worktree if workspace is not None else None
     if root is not None and first.startswith("/"):
         path, first = os.path.relpath(os.path.realpath(first), root), ""
-    folder = folder_in_tree(ctx, workspace)
+    folder = folder_in_tree(ctx, workspace) if workspace is not None else ""
     query = MapQuery(" ".join(words), "" if path == "." else path, tokens, folder, first)
-    answer = _map_here(workspace, query, TreeSelection(rev, staged), refresh=not no_refresh)
+    selection = TreeSelection(rev, staged)
+    if names:
+        from gitmem.answering.joined_trees import TreesQuery
+
+        answer: Answer = _map_of_repositories(workspace, TreesQuery(names, selection), query, refresh=not no_refresh)
+    else:
+        answer = _map_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
     page_output(ctx)
-    for note in [] if is_quiet(ctx) else answer.notes:
-        say(f"note: {note}")
+    put_notes(ctx, answer)
     if as_json:
         write_json(map_json(answer))
     elif answer.files:
@@ -74,14 +98,28 @@ def command(
         for line in _format_map(answer, style):
             console.put(line)
         if not is_quiet(ctx):
-            state = f"{describe_map(answer)}, {describe_view(answer.view)}, {answer.stats['query_time_ms']:.0f} ms"
-            console.put(style.paint("dim", state))
+            console.put(style.paint("dim", f"{describe_map(answer)}, {describe_answer(answer)}"))
     if not answer.files:
         say(no_map(answer))
     return ExitCode.OK if answer.files else ExitCode.NO_RESULTS
 
 
-def _map_here(workspace: Workspace, query: MapQuery, selection: TreeSelection, *, refresh: bool) -> MapAnswer:
+def _map_of_repositories(
+    own: Workspace | None, trees: "TreesQuery", query: MapQuery, *, refresh: bool
+) -> "MapAnswer[SearchedRepositories]":
+    from gitmem.mcp.tools.token_estimate import estimate_tokens
+
+    check_map_query(query)
+
+    def use(trees: "JoinedTrees", check: Callable[[], None]) -> "MapAnswer[SearchedRepositories]":
+        return map_in(trees, query, estimate_tokens, mask=not shows_secrets(), check=check)
+
+    return answer_joined(own, trees, use, refresh=refresh)
+
+
+def _map_here(
+    workspace: Workspace, query: MapQuery, selection: TreeSelection, *, refresh: bool
+) -> "MapAnswer[ViewState]":
     """Return an outline, for a client of this process from the trees that it holds open."""
     from gitmem.mcp.tools.token_estimate import estimate_tokens
 
@@ -92,6 +130,6 @@ def _map_here(workspace: Workspace, query: MapQuery, selection: TreeSelection, *
     return read_map(workspace, query, estimate_tokens, selection, refresh=refresh, mask=not shows_secrets())
 
 
-def _format_map(answer: MapAnswer, style: Style) -> list[str]:
+def _format_map(answer: "Answer", style: Style) -> list[str]:
     """Return the lines of an outline: the path of each file, then its definitions."""
-    return [line for file in answer.files for line in (style.paint("path", visible(file.path)), *file_lines(file))]
+    return [line for file in answer.files for line in (style.paint("path", file_label(file)), *file_lines(file))]

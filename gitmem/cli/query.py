@@ -24,6 +24,7 @@ from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
 from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import filter_options, past_options, take_filters, take_past_options
 from gitmem.cli.revision_option import revision_options
+from gitmem.cli.tree_options import all_option, changed_option, no_refresh_option, repository_option, staged_option
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CHOICES, parse_kinds
@@ -59,14 +60,8 @@ class QueryCommand(click.Command):
 @click.argument("words", metavar="TEXT...|- [-- PATH...]", shell_complete=complete("query words"), nargs=-1)
 @click.option("-e", "texts", metavar="TEXT", multiple=True, help="Text of the query, for one that begins with a dash.")
 @revision_options("Search a commit, tag, branch or tree, without uncommitted files.")
-@click.option("--staged", is_flag=True, help="Search the staged files.")
-@click.option(
-    "--changed",
-    metavar="A..B",
-    shell_complete=complete("ranges"),
-    default="",
-    help="Search only the changes between two revisions.",
-)
+@staged_option("Search the staged files.")
+@changed_option("Search only the changes between two revisions.")
 @click.option(
     "--path",
     "include",
@@ -117,13 +112,8 @@ class QueryCommand(click.Command):
     multiple=True,
     help="Search only this folder (a name, /path from the root, or glob).",
 )
-@click.option(
-    "--repo",
-    "repositories",
-    metavar="NAME",
-    shell_complete=complete("repositories"),
-    multiple=True,
-    help="Search this repository (see gitmem repos list), or org:NAME or org:* on the server (see gitmem org).",
+@repository_option(
+    "Search this repository (see gitmem repos list), or org:NAME or org:* on the server (see gitmem org)."
 )
 @click.option(
     "--recurse-submodules/--no-recurse-submodules",
@@ -131,7 +121,7 @@ class QueryCommand(click.Command):
     default=None,
     help="Search submodules and nested repositories too.",
 )
-@click.option("--all", "everything", is_flag=True, help="Search all known repositories.")
+@all_option("Search all known repositories.")
 @filter_options(
     "source",
     "sensitivity",
@@ -150,7 +140,7 @@ class QueryCommand(click.Command):
 @click.option("--explain", is_flag=True, help="Explain the score of each result.")
 @click.option("--blame", is_flag=True, help="Show the commits that introduced and last changed each result.")
 @past_options
-@click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
+@no_refresh_option
 @click.pass_context
 def command(
     ctx: click.Context, /, *, words: tuple[str, ...], texts: tuple[str, ...], paths: tuple[str, ...], rev: str,

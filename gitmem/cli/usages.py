@@ -1,30 +1,31 @@
 """`gitmem usages`."""
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.answering.answer_json import describe_view
-from gitmem.answering.repository_selection import ALL
-from gitmem.answering.usage_answer import DEFAULT_LIMIT, DEFAULT_RELATIONS, Place, UsageAnswer, UsageQuery, read_usages
-from gitmem.answering.usage_json import (
-    describe_certainty,
-    describe_relation,
-    federated_usages_json,
-    no_federated_usages,
-    no_usages,
-    usages_json,
+from gitmem.answering.usage_answer import (
+    DEFAULT_LIMIT,
+    DEFAULT_RELATIONS,
+    Place,
+    UsageAnswer,
+    UsageQuery,
+    check_usage_query,
+    read_usages,
+    usages_in,
 )
+from gitmem.answering.usage_json import describe_certainty, describe_relation, no_usages, usages_json
 from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, is_quiet, open_here, open_here_if_any, page_output, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.joined_answer import answer_joined, describe_answer, put_notes, repository_names
 from gitmem.cli.revision_option import revision_options
-from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
-from gitmem.cli.style import CHOICES, Style, choose_style
-from gitmem.cli.text_input import json_option
+from gitmem.cli.shown_secrets import shows_secrets
+from gitmem.cli.style import Style, choose_style
+from gitmem.cli.tree_options import answer_options, changed_option, limit_option, repository_options, staged_option
 from gitmem.display import visible, visible_code
 from gitmem.errors import ExitCode
 from gitmem.freshness.tree_selection import TreeSelection
@@ -32,7 +33,11 @@ from gitmem.types import USAGE_RELATIONS
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_usages import FederatedUsages
+    from gitmem.answering.answer import ViewState
+    from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
+    from gitmem.answering.searched_trees import SearchedRepositories
+
+    Answer = UsageAnswer[ViewState] | UsageAnswer[SearchedRepositories]
 
 _COLUMNS = 160
 """Columns of a shown line of code."""
@@ -51,36 +56,11 @@ _COLUMNS = 160
 )
 @click.option("--depth", type=int, metavar="N", default=1, help="Follow callers, callees and subclasses N steps.")
 @revision_options("Look in a commit, tag, branch or tree, without uncommitted files.")
-@click.option("--staged", is_flag=True, help="Look in the staged files.")
-@click.option(
-    "--changed",
-    metavar="A..B",
-    shell_complete=complete("ranges"),
-    default="",
-    help="Look in B, and show only usages on lines that differ from A.",
-)
-@click.option(
-    "--repo",
-    "repositories",
-    metavar="NAME",
-    shell_complete=complete("repositories"),
-    multiple=True,
-    help="Look in this repository (see gitmem repos list).",
-)
-@click.option("--all", "everything", is_flag=True, help="Look in all known repositories.")
-@click.option(
-    "-n",
-    "--limit",
-    type=int,
-    metavar="N",
-    default=DEFAULT_LIMIT,
-    show_default=True,
-    help="Maximum number of places of each relation.",
-)
-@json_option
-@click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour.")
-@click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
-@show_secrets_option
+@staged_option("Look in the staged files.")
+@changed_option("Look in B, and show only usages on lines that differ from A.")
+@repository_options("Look in this repository (see gitmem repos list).", "Look in all known repositories.")
+@limit_option(DEFAULT_LIMIT, "Maximum number of places of each relation.")
+@answer_options
 @click.pass_context
 def command(
     ctx: click.Context, /, *, name: str, relations: tuple[str, ...], depth: int, rev: str, staged: bool,
@@ -105,7 +85,7 @@ def command(
       gitmem usages --relation tests Flask.url_for
       gitmem usages --repo click --repo flask click:src/click/core.py#Command.invoke
     """
-    names = (*repositories, *((ALL,) if everything else ()))
+    names = repository_names(repositories, everything=everything)
     workspace = open_here_if_any(ctx) if names else open_here(ctx)
     root = workspace.location.worktree if workspace is not None else None
     if root is not None and name.startswith("/"):
@@ -113,68 +93,44 @@ def command(
     folder = folder_in_tree(ctx, workspace) if workspace is not None else ""
     query = UsageQuery(name, relations or DEFAULT_RELATIONS, depth, limit, folder)
     selection = TreeSelection(rev, staged, changed)
-    shown = (
-        _find_in_repositories(workspace, names, query, selection, refresh=not no_refresh)
-        if names
-        else _find_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
-    )
+    if names:
+        from gitmem.answering.joined_trees import TreesQuery
+
+        answer: Answer = _usages_in_repositories(workspace, TreesQuery(names, selection), query, refresh=not no_refresh)
+    else:
+        answer = _usages_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
     page_output(ctx)
-    if not is_quiet(ctx):
-        shown.put_notes()
-    _write(shown, choose_style(color, console.environment()), as_json=as_json, quiet=is_quiet(ctx))
-    return ExitCode.NO_RESULTS if shown.answer.is_empty else ExitCode.OK
+    put_notes(ctx, answer)
+    _write(answer, choose_style(color, console.environment()), as_json=as_json, quiet=is_quiet(ctx))
+    return ExitCode.NO_RESULTS if answer.is_empty else ExitCode.OK
 
 
-class _Shown(NamedTuple):
-    """Answer from one repository or several, with the ways to show it. `absence` is the sentence if it is empty."""
-
-    answer: "UsageAnswer | FederatedUsages"
-    values: Callable[[], dict[str, Any]]
-    absence: Callable[[], str]
-    end: str
-    put_notes: Callable[[], None]
-
-
-def _find_here(workspace: Workspace, query: UsageQuery, selection: TreeSelection, *, refresh: bool) -> _Shown:
-    answer = _usages_here(workspace, query, selection, refresh=refresh)
-
-    def put_notes() -> None:
-        for note in answer.notes:
-            say(f"note: {note}")
-
-    end = f"{describe_view(answer.view)}, {answer.stats['query_time_ms']:.0f} ms"
-    return _Shown(answer, lambda: usages_json(answer), lambda: no_usages(answer), end, put_notes)
-
-
-def _find_in_repositories(
-    own: Workspace | None, names: Sequence[str], query: UsageQuery, selection: TreeSelection, *, refresh: bool
-) -> _Shown:
-    from gitmem.cli.repository_usages import describe_usages, put_usage_notes, usages_of_repositories  # rarely needed
-
-    answer = usages_of_repositories(own, names, query, selection, refresh=refresh)
-    return _Shown(
-        answer,
-        lambda: federated_usages_json(answer),
-        lambda: no_federated_usages(answer),
-        describe_usages(answer),
-        lambda: put_usage_notes(answer),
-    )
-
-
-def _write(shown: _Shown, style: Style, *, as_json: bool, quiet: bool) -> None:
-    answer = shown.answer
+def _write(answer: "Answer", style: Style, *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        write_json(shown.values())
+        write_json(usages_json(answer))
     elif not answer.is_empty:
         for line in format_usages(answer, style):
             console.put(line)
         if not quiet:
-            console.put(style.paint("dim", shown.end))
+            console.put(style.paint("dim", describe_answer(answer)))
     if answer.is_empty:
-        say(shown.absence())
+        say(no_usages(answer))
 
 
-def _usages_here(workspace: Workspace, query: UsageQuery, selection: TreeSelection, *, refresh: bool) -> UsageAnswer:
+def _usages_in_repositories(
+    own: Workspace | None, trees: "TreesQuery", query: UsageQuery, *, refresh: bool
+) -> "UsageAnswer[SearchedRepositories]":
+    check_usage_query(query)
+
+    def use(trees: "JoinedTrees", check: Callable[[], None]) -> "UsageAnswer[SearchedRepositories]":
+        return usages_in(trees, query, mask=not shows_secrets(), check=check)
+
+    return answer_joined(own, trees, use, refresh=refresh)
+
+
+def _usages_here(
+    workspace: Workspace, query: UsageQuery, selection: TreeSelection, *, refresh: bool
+) -> "UsageAnswer[ViewState]":
     """Return usages, for a client of this process from the trees that it holds open."""
     client = console.client_console()
     if client is not None:
@@ -182,7 +138,7 @@ def _usages_here(workspace: Workspace, query: UsageQuery, selection: TreeSelecti
     return read_usages(workspace, query, selection, refresh=refresh, mask=not shows_secrets())
 
 
-def format_usages(answer: "UsageAnswer | FederatedUsages", style: Style) -> list[str]:
+def format_usages(answer: "Answer", style: Style) -> list[str]:
     """Return the lines that show usages: a heading for each relation, then a line for each place."""
     lines: list[str] = []
     for related in answer.relations:

@@ -6,64 +6,76 @@ or to a package above it.
 
 import posixpath
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gitmem.chunking.languages import language_of
 from gitmem.references.languages import IMPORTING, PACKAGED, SELVES, family_of
 from gitmem.references.library_members import OTHER_MEMBERS
-from gitmem.references.module_paths import names_file
-from gitmem.references.tree_names import FileNames, TreeNames, split_parts
+from gitmem.references.tree_names import FileNames, Names, split_parts
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, Occurrence
 
 _PACKAGE_FILES = {"python": "__init__.py", "javascript": "index.js"}
 """File that represents a folder, by family of languages."""
 
 
-def may_mean_removed(names: TreeNames, entry: int, line: int, name: str, container: Sequence[str], path: str) -> bool:
-    """Return whether a name at a line of a file may mean a definition that was removed from the file at a path.
+class RemovedDefinition(NamedTuple):
+    """Definition that the file at a path of a tree had. `container` are the names of the classes around it.
 
-    `container` are the names of the classes around the removed definition. Without an extension, the path says nothing
-    about the language, and any file may mean it.
+    Without an extension, the path says nothing about the language, and any file may mean it.
     """
+
+    name: str
+    container: Sequence[str]
+    path: str
+    tree: int = 0
+
+
+def may_mean_removed(names: Names, entry: int, line: int, removed: RemovedDefinition) -> bool:
+    """Return whether a name at a line of a file may mean a removed definition."""
     file = names.file(entry)
-    if file.family != family_of(language_of(path) or file.family):
+    if file.family != family_of(language_of(removed.path) or file.family):
         return False  # a heading of a document, or a function of another language
+    if removed.tree not in names.reach(file):
+        return False
     occurrences = file.occurrences
     return any(
-        _fits(names, file, each, name, container, path)
-        for each in occurrences.at(occurrences.find(name.encode()).tolist())
+        _fits(names, file, each, removed)
+        for each in occurrences.at(occurrences.find(removed.name.encode()).tolist())
         if each.line == line and each.kind >= DEFINING
     )
 
 
-def _fits(
-    names: TreeNames, file: FileNames, occurrence: Occurrence, name: str, container: Sequence[str], path: str
-) -> bool:
+def _fits(names: Names, file: FileNames, occurrence: Occurrence, removed: RemovedDefinition) -> bool:
     receiver = occurrence.receiver.decode("utf-8", "replace")
     if OCCURRENCE_KINDS[occurrence.kind] in ("import", "alias"):
-        return _leads_to(names, file, receiver.partition(":")[0], path)
+        return _leads_to(names, file, receiver.partition(":")[0], removed)
     parts = split_parts(receiver)
-    if container and name in OTHER_MEMBERS.get(file.family, ()) and container[-1] not in parts:
+    container = removed.container
+    if container and removed.name in OTHER_MEMBERS.get(file.family, ()) and container[-1] not in parts:
         return False  # nearly always a member of a type of the language
-    head = parts[0] if parts else name
+    head = parts[0] if parts else removed.name
     # The first name of the receiver, or the name itself, comes from an import, or the file defines it.
     bindings = file.bindings.get(head)
     if bindings is not None and occurrence.receiver != UNKNOWN_RECEIVER:
-        return any(_leads_to(names, file, binding.module, path) for binding in bindings)
+        return any(_leads_to(names, file, binding.module, removed) for binding in bindings)
     if receiver:
         # Of an object nothing but the member's name is known.
         return bool(container) or (file.family not in IMPORTING and head not in SELVES)
-    if file.path == path or any(_leads_to(names, file, module, path) for module in file.stars):
+    is_own = file.tree == removed.tree
+    if is_own and file.path == removed.path:
+        return True
+    if any(_leads_to(names, file, module, removed) for module in file.stars):
         return True
     if file.family in PACKAGED:
-        return posixpath.dirname(file.path) == posixpath.dirname(path)
+        return is_own and posixpath.dirname(file.path) == posixpath.dirname(removed.path)
     return file.family not in IMPORTING
 
 
-def _leads_to(names: TreeNames, file: FileNames, module: str, path: str) -> bool:
+def _leads_to(names: Names, file: FileNames, module: str, removed: RemovedDefinition) -> bool:
     """Return whether a module is a file, or a package above it that may have exported its definitions."""
     return any(
-        names_file(module, target, file.path, file.family, names.has_path)
-        for target in (path, *_packages(path, file.family))
+        names.names_path(module, file, target, removed.tree)
+        for target in (removed.path, *_packages(removed.path, file.family))
     )
 
 

@@ -40,6 +40,8 @@ _COMPOUND: Final = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9][_-][A-Za-z0-9]")
 _COMPOUND_SIZE: Final = 8
 _PART_TERMS: Final = 1 << 14
 _REFERENCES: Final = REFERRED | IMPORTED | INHERITED
+_STRUCTURAL: Final = IMPORTED | INHERITED
+"""Roles of a mention that says more about the structure than others: twice as much."""
 
 
 class Ranks(NamedTuple):
@@ -54,7 +56,8 @@ class FileGraph(NamedTuple):
 
     A node is a blob: copies of a file are one. `blob_of` and `weights` are those of each path, `node_of_blob` is -1 for
     blobs outside of the tree, `prior` the start of the surfer without preferences. References and definitions are
-    columns, definitions ordered by node: the name `names[def_name[i]]` is defined in node `def_node[i]`.
+    columns, definitions ordered by node: the name `names[def_name[i]]` is defined in node `def_node[i]`. `ref_total`
+    is the weight of all mentions in a node, of which each has its share.
     """
 
     blob_of: Numbers
@@ -66,6 +69,7 @@ class FileGraph(NamedTuple):
     ref_node: Numbers
     ref_name: Numbers
     ref_share: Weights
+    ref_total: Weights
     def_node: Numbers
     def_name: Numbers
     def_share: Weights
@@ -77,9 +81,9 @@ class FileGraph(NamedTuple):
         # Through a name, rank flows from all files that mention it to all that define it, so the graph is never made
         # as pairs of files: a name with 1,000 mentions and 10 definitions has 1,010 entries instead of 10,000.
         for _ in range(MAX_STEPS):
-            flow = _sums(self.ref_name, self.ref_share * ranks[self.ref_node], len(self.names))
+            flow = sums(self.ref_name, self.ref_share * ranks[self.ref_node], len(self.names))
             brought = DAMPING * self.def_share * flow[self.def_name]
-            following = _sums(self.def_node, brought, len(start))
+            following = sums(self.def_node, brought, len(start))
             # The surfer who did not follow a link, or found none, starts anew.
             following += (1 - following.sum()) * start
             change = float(np.abs(following - ranks).sum())
@@ -103,8 +107,11 @@ class FileGraph(NamedTuple):
     def definitions_of(self, node: int, ranks: Ranks) -> dict[str, float]:
         """Return the names that a node defines and others mention, with the rank that each brought it."""
         first, end = np.searchsorted(self.def_node, (node, node + 1)).tolist()
-        names = [self.names[name] for name in self.def_name[first:end].tolist()]
-        return dict(zip(names, ranks.definitions[first:end].tolist(), strict=True))
+        brought: dict[str, float] = {}
+        # A name has a link for each tree that mentions it.
+        for name, rank in zip(self.def_name[first:end].tolist(), ranks.definitions[first:end].tolist(), strict=True):
+            brought[self.names[name]] = brought.get(self.names[name], 0.0) + rank
+        return brought
 
 
 class _Links(NamedTuple):
@@ -145,7 +152,8 @@ def build_graph(
     node_weights = np.where(has_names, weights[entries], 0.0)
     return FileGraph(
         blob_of, weights, node_of_blob, node_weights / (node_weights.sum() or 1.0), has_names, links.names,
-        links.ref_node, links.ref_name, _shares(links.ref_weight, links.ref_node, len(blobs)),
+        links.ref_node, links.ref_name, shares(links.ref_weight, links.ref_node, len(blobs)),
+        sums(links.ref_node, links.ref_weight, len(blobs)),
         *_by_node(links, node_weights),
     )  # fmt: skip
 
@@ -156,7 +164,7 @@ def _inside(nodes: Numbers) -> Numbers:
 
 def _by_node(links: _Links, node_weights: Weights) -> tuple[Numbers, Numbers, Weights]:
     """Return nodes, names and shares of the definitions by node; a test gets less of a name than plain code."""
-    share = _shares(node_weights[links.def_node], links.def_name, len(links.names))
+    share = shares(node_weights[links.def_node], links.def_name, len(links.names))
     order = np.argsort(links.def_node, kind="stable")
     return links.def_node[order], links.def_name[order], share[order]
 
@@ -200,14 +208,12 @@ def _link(part: SortedPostings, node_of_blob: Numbers, family: Numbers, families
     kept = keys[useful]
     names = [part.terms[key // len(families)].decode("utf-8", "replace") for key in kept.tolist()]
     own_families = [families[key % len(families)] for key in kept.tolist()]
-    weights = np.fromiter(map(_weight, names, own_families), np.float64, len(names))
-    weights *= np.where(defining[useful] > _AMBIGUOUS, 0.1, 1.0)
+    weights = np.fromiter(map(weight_of, names, own_families, defining[useful].tolist()), np.float64, len(names))
     # Most names are of one file only. They are left out here, so that memory holds little more than the links.
     number = np.cumsum(useful) - 1
     order = np.lexsort((node, link))
     refs, defs = (order[(has_role & useful[link])[order]] for has_role in (refers, defines))
-    # An import or a base class says more about the structure than a mention.
-    structural = np.where(roles[refs] & (IMPORTED | INHERITED), 2.0, 1.0)
+    structural = np.where(roles[refs] & _STRUCTURAL, 2.0, 1.0)
     ref_name = number[link[refs]]
     return _Links(names, weights, node[refs], ref_name, structural * weights[ref_name], node[defs], number[link[defs]])
 
@@ -225,24 +231,32 @@ def _join(parts: Sequence[_Links]) -> _Links:
     return _Links([name for part in parts for name in part.names], *map(np.concatenate, columns))
 
 
-def _weight(name: str, family: str) -> float:
+def weight_of(name: str, family: str, defining: int) -> float:
     """Return how much a mention of a name says: long compound names much, private ones and those of a library little.
 
-    The factors are aider's, except for the names that the language's own types have.
+    `defining` is the number of files that define it. The factors are aider's, except for the names that the language's
+    own types have.
     """
     weight = 10.0 if len(name) >= _COMPOUND_SIZE and _COMPOUND.search(name) else 1.0
     if name.startswith("_"):
         weight *= 0.1
+    if defining > _AMBIGUOUS:
+        weight *= 0.1
     return weight * 0.1 if name in OTHER_MEMBERS.get(family, ()) else weight
 
 
-def _shares(weights: Weights, groups: Numbers, count: int) -> Weights:
+def factor_of(roles: int) -> float:
+    """Return the factor of a mention by the roles of the name in its file."""
+    return 2.0 if roles & _STRUCTURAL else 1.0
+
+
+def shares(weights: Weights, groups: Numbers, count: int) -> Weights:
     """Return weights divided by the sum of their group."""
-    totals = _sums(groups, weights, count)
+    totals = sums(groups, weights, count)
     shares: Weights = weights / np.where(totals > 0, totals, 1.0)[groups]
     return shares
 
 
-def _sums(groups: Numbers, weights: Weights, count: int) -> Weights:
+def sums(groups: Numbers, weights: Weights, count: int) -> Weights:
     """Return the sum of the weights of each group."""
     return np.bincount(groups, weights, count).astype(np.float64, copy=False)  # integers if there are none

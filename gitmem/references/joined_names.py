@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gitmem.references.provided_packages import ProvidedPackages, is_beside
 from gitmem.references.tree_names import Definition, FileNames, TreeNames
+from gitmem.store.occurrences import DEFINED
 
 
 class JoinedNames:
@@ -32,6 +33,18 @@ class JoinedNames:
     def file(self, entry: int) -> FileNames:
         """Return the names of a file. Raises DamagedFile."""
         return self._trees[self.tree_of(entry)].file(entry)
+
+    def has_names(self, entry: int) -> bool:
+        """Return whether the index has the content of a file."""
+        return self._trees[self.tree_of(entry)].has_names(entry)
+
+    def imports_others(self, tree: int) -> bool:
+        """Return whether another tree provides packages, so that the files of a tree may import them."""
+        return any(packages.families for number, packages in enumerate(self._provided) if number != tree)
+
+    def defining(self, name: str, tree: int) -> NDArray[np.int64]:
+        """Return the files of a tree that define a name."""
+        return self._trees[tree].entries(name, DEFINED)
 
     def entries(self, name: str, roles: int) -> NDArray[np.int64]:
         """Return the files in which a name has one of some roles, ascending."""
@@ -56,11 +69,16 @@ class JoinedNames:
 
     def names_module(self, module: str, file: FileNames, other: FileNames) -> bool:
         """Return whether a module, as a file writes it, is another file or the package that this is in."""
+        return self.names_path(module, file, other.path, other.tree)
+
+    def names_path(self, module: str, file: FileNames, path: str, tree: int) -> bool:
+        """Return the same for a path of a tree, at which there need not be a file."""
         providers = self._trees_of(file, module)
-        if other.tree != file.tree:
-            return other.tree in providers and self._provided[other.tree].names_file(module, other.path, file.family)
+        if tree != file.tree:
+            return tree in providers and self._provided[tree].names_file(module, path, file.family)
         # An import goes to one place: a folder of the same name in the own tree is another.
-        return (not providers or file.tree in providers) and self._trees[file.tree].names_module(module, file, other)
+        own = self._trees[tree]
+        return (not providers or tree in providers) and own.names_path(module, file, path, tree)
 
     def _trees_of(self, file: FileNames, module: str) -> frozenset[int]:
         """Return the trees that provide a module: the own one alone if it does."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gitmem.references.scopes import split_name
-from gitmem.references.tree_names import Definition, Names, TreeNames
+from gitmem.references.tree_names import Definition, Names
 
 
 def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list[Definition]:
@@ -21,7 +21,7 @@ def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list
     return [each for each in definitions if fits(each)]
 
 
-def definition_at(names: TreeNames, entry: int, first: int, last: int, symbol: str = "") -> Definition | None:
+def definition_at(names: Names, entry: int, first: int, last: int, symbol: str = "") -> Definition | None:
     """Return the definition at some lines of a file: that of a symbol there, else the first, else the one around."""
     file = names.file(entry)
     wanted = split_name(symbol)[-1:]

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gitmem.references.file_graph import FileGraph, Numbers, Ranks
-from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, TreeNames
+from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 
 _UNUSED: Final = 1e-3
 """Share of the rank of a file that its unmentioned definitions divide among themselves."""
@@ -36,7 +36,7 @@ class OutlinedTree(NamedTuple):
 
 
 def outline(
-    names: TreeNames,
+    names: Names,
     graph: FileGraph,
     ranks: Ranks,
     entries: Numbers,

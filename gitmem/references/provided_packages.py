@@ -59,6 +59,11 @@ class ProvidedPackages:
             for package in dict.fromkeys(ecosystem.read(paths, manifests)):
                 named.setdefault(package.name, []).append(package)
 
+    @property
+    def families(self) -> frozenset[str]:
+        """Families of languages of which there are packages."""
+        return frozenset(family for family, named in self._packages.items() if named)
+
     def provides(self, module: str, family: str) -> bool:
         """Return whether a module, as an import writes it, is in a package of this tree."""
         return bool(self._find(module, family))

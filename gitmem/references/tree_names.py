@@ -190,6 +190,9 @@ class Names(Protocol):
     def names_module(self, module: str, file: FileNames, other: FileNames) -> bool:
         """Return whether a module, as a file writes it, is another file or the package that this is in."""
 
+    def names_path(self, module: str, file: FileNames, path: str, tree: int) -> bool:
+        """Return the same for a path of a tree, at which there need not be a file."""
+
 
 class TreeNames:
     """Names in a tree, for any number of queries. Files are read when they are first needed.
@@ -285,7 +288,11 @@ class TreeNames:
 
     def names_module(self, module: str, file: FileNames, other: FileNames) -> bool:
         """Return whether a module, as a file writes it, is another file of the tree or the package that this is in."""
-        return names_file(module, other.path, file.path, file.family, self.has_path)
+        return self.names_path(module, file, other.path, other.tree)
+
+    def names_path(self, module: str, file: FileNames, path: str, _tree: int) -> bool:
+        """Return the same for a path of the tree, at which there need not be a file."""
+        return names_file(module, path, file.path, file.family, self.has_path)
 
     def has_path(self, path: str) -> bool:
         """Return whether the tree has a file at a path."""

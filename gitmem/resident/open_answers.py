@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from gitmem.answering.answer import Answer
+from gitmem.answering.answer import Answer, ViewState
 from gitmem.answering.impact_answer import (
     ImpactAnswer,
     ImpactQuery,
@@ -14,12 +14,13 @@ from gitmem.answering.impact_answer import (
     newer_tree,
 )
 from gitmem.answering.map_answer import Estimate, MapAnswer, MapQuery, check_map_query, map_of
-from gitmem.answering.repository_selection import choose_members, choose_repositories
+from gitmem.answering.repository_selection import choose_members
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import FOLDERS
 from gitmem.resident.call import Call, CallCancelled
+from gitmem.resident.names_answer import Named, finish_answer
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
@@ -27,7 +28,7 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.answering.federated_answer import FederatedAnswer
-    from gitmem.answering.federated_usages import FederatedUsages
+    from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
 
 Result = TypeVar("Result")
 
@@ -84,75 +85,65 @@ class OpenAnswers:
         result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         return result
 
-    def usages(self, query: UsageQuery, selection: TreeSelection, *, refresh: bool, mask: bool) -> UsageAnswer:
+    def usages(
+        self, query: UsageQuery, selection: TreeSelection, *, refresh: bool, mask: bool
+    ) -> UsageAnswer[ViewState]:
         """Answer like `answering.usage_answer.read_usages`. Raises: as that, and CallCancelled."""
-        started = time.perf_counter()
         check_usage_query(query)
 
-        def use(tree: OpenTree) -> UsageAnswer:
-            if tree.searcher.missing_files:  # perhaps records, which do not matter here
-                raise Refused
-            result = usages_of(tree.searcher, query, tree.reader, mask=mask, check=self._call.check)
-            if result.view.stale:
-                tree.mark_stale()
-            result.notes[:0] = tree.notes
-            return result
+        def use(tree: OpenTree) -> UsageAnswer[ViewState]:
+            return usages_of(tree.searcher, query, tree.reader, mask=mask, check=self._call.check)
 
-        # Without kinds, this is the tree that searches have opened.
-        result = self._with_tree(selection, (), use, refresh=refresh)
-        result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
-        return result
-
-    def usages_of_repositories(
-        self, names: Sequence[str], query: UsageQuery, selection: TreeSelection, *, refresh: bool, mask: bool
-    ) -> "FederatedUsages":
-        """Answer like `answering.federated_usages.read_federated_usages`. Raises: as that, and CallCancelled."""
-        from gitmem.resident.open_federation import usages_of_open_repositories
-
-        if not refresh or self._repository.is_building:
-            raise Refused
-        chosen = choose_repositories(self._repositories.environment, names, self.workspace())
-        answer = usages_of_open_repositories(self._repositories, chosen, query, selection, self._call, mask=mask)
-        if any(one.missing for one in answer.searched):  # perhaps records, which do not matter here
-            raise Refused
-        return answer
+        return self._names_answer(selection, use, refresh=refresh)
 
     def map(
         self, query: MapQuery, estimate: Estimate, selection: TreeSelection, *, refresh: bool, mask: bool
-    ) -> MapAnswer:
+    ) -> MapAnswer[ViewState]:
         """Answer like `answering.map_answer.read_map`. Raises: as that, and CallCancelled."""
-        started = time.perf_counter()
         check_map_query(query)
 
-        def use(tree: OpenTree) -> MapAnswer:
-            if tree.searcher.missing_files:  # perhaps records, which do not matter here
-                raise Refused
-            result = map_of(tree.searcher, query, estimate, tree.reader, mask=mask, check=self._call.check)
-            if result.view.stale:
-                tree.mark_stale()
-            result.notes[:0] = tree.notes
-            return result
+        def use(tree: OpenTree) -> MapAnswer[ViewState]:
+            return map_of(tree.searcher, query, estimate, tree.reader, mask=mask, check=self._call.check)
 
-        result = self._with_tree(selection, (), use, refresh=refresh)
-        result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
-        return result
+        return self._names_answer(selection, use, refresh=refresh)
 
-    def impact(self, query: ImpactQuery, *, refresh: bool, mask: bool) -> ImpactAnswer:
+    def impact(self, query: ImpactQuery, *, refresh: bool, mask: bool) -> ImpactAnswer[ViewState]:
         """Answer like `answering.impact_answer.read_impact`. Raises: as that, and CallCancelled."""
-        started = time.perf_counter()
         check_impact_query(query)
         comparison = compare_commits(self.workspace(), query, self._call.check)
 
-        def use(tree: OpenTree) -> ImpactAnswer:
-            if tree.searcher.missing_files:
-                raise Refused
-            result = impact_of(tree.searcher, comparison, query, tree.reader, mask=mask, check=self._call.check)
-            if result.view.stale:
-                tree.mark_stale()
-            result.notes[:0] = tree.notes
-            return result
+        def use(tree: OpenTree) -> ImpactAnswer[ViewState]:
+            return impact_of(tree.searcher, comparison, query, tree.reader, mask=mask, check=self._call.check)
 
-        result = self._with_tree(newer_tree(query, comparison), (), use, refresh=refresh)
+        return self._names_answer(newer_tree(query, comparison), use, refresh=refresh)
+
+    def answer_joined(
+        self, query: "TreesQuery", use: "Callable[[JoinedTrees, Callable[[], None]], Joined]", *, refresh: bool
+    ) -> "Joined":
+        """Answer like `answering.joined_trees.read_joined`. Raises: as that, and CallCancelled."""
+        from gitmem.resident.open_federation import answer_joined
+
+        if not refresh or self._repository.is_building:
+            raise Refused
+        chosen = query.choose(self._repositories.environment, self.workspace())
+        answer = answer_joined(
+            self._repositories, chosen, query, self._call, lambda trees: use(trees, self._call.check)
+        )
+        if any(one.missing for one in answer.trees.searched):  # perhaps records, which do not matter here
+            raise Refused
+        return answer
+
+    def _names_answer(self, selection: TreeSelection, find: Callable[[OpenTree], Named], *, refresh: bool) -> Named:
+        """Return an answer about the names in an open tree. Raises: Refused if files are not indexed."""
+        started = time.perf_counter()
+
+        def use(tree: OpenTree) -> Named:
+            if tree.searcher.missing_files:  # perhaps records, which do not matter here
+                raise Refused
+            return finish_answer(tree, find(tree))
+
+        # Without kinds, this is the tree that searches have opened.
+        result = self._with_tree(selection, (), use, refresh=refresh)
         result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         return result
 

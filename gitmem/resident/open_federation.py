@@ -1,24 +1,23 @@
 """Answer one query from several repositories that a process holds open."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import NamedTuple
 
 from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository, answer_members, answer_of_none
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.federated_search import Member
-from gitmem.answering.federated_usages import FederatedUsages, usages_of_members
+from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
 from gitmem.answering.repository_selection import (
     MISSING,
     ChosenMembers,
     ChosenRepository,
+    SelectTree,
     check_federated,
-    check_federated_selection,
     describe_problem,
 )
 from gitmem.answering.search_query import Query, check_query
-from gitmem.answering.usage_answer import UsageQuery, check_usage_query
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
@@ -62,7 +61,7 @@ def _answer_local(
     check_federated(query, selection)
     limit = check_query(query, selection, settings)
     with ExitStack() as stack:
-        lent = _lend(repositories, chosen, query.filters.kinds, selection, call, stack)
+        lent = _lend(repositories, chosen, query.filters.kinds, lambda _: selection, call, stack)
         trees, members = lent.trees, lent.members
         if not members:
             return answer_of_none(query, lent.skipped)
@@ -79,25 +78,21 @@ def _answer_local(
     )
 
 
-def usages_of_open_repositories(
+def answer_joined(
     repositories: OpenRepositories,
     chosen: Sequence[ChosenRepository],
-    query: UsageQuery,
-    selection: TreeSelection,
+    query: TreesQuery,
     call: Call,
-    *,
-    mask: bool,
-) -> FederatedUsages:
-    """Answer like `read_federated_usages`, from trees that stay open. Raises: as that, and CallCancelled."""
+    use: Callable[[JoinedTrees], Joined],
+) -> Joined:
+    """Answer like `joined_trees.read_joined`, from trees that stay open. Raises: as that, and CallCancelled."""
     started = time.perf_counter()
-    check_usage_query(query)
-    check_federated_selection(selection)
     with ExitStack() as stack:
         # Without kinds, these are the trees that searches have opened.
-        lent = _lend(repositories, chosen, (), selection, call, stack)
+        lent = _lend(repositories, chosen, (), query.selection_of, call, stack)
         require_members(lent.members, lent.skipped)
-        answer = usages_of_members(lent.members, query, lent.open_blobs, lent.skipped, mask=mask, check=call.check)
-        for tree, one in zip(lent.trees, answer.searched, strict=True):
+        answer = use(JoinedTrees(lent.members, lent.open_blobs, lent.skipped))
+        for tree, one in zip(lent.trees, answer.trees.searched, strict=True):
             if one.stale:
                 tree.mark_stale()
         answer.notes[:0] = lent.notes
@@ -129,7 +124,7 @@ def _lend(
     repositories: OpenRepositories,
     chosen: Sequence[ChosenRepository],
     kinds: tuple[str, ...],
-    selection: TreeSelection,
+    selection_of: SelectTree,
     call: Call,
     stack: ExitStack,
 ) -> _Lent:
@@ -141,7 +136,7 @@ def _lend(
         call.check()
         try:
             tree = stack.enter_context(
-                _open(repositories, one).lend_tree(selection, kinds, call if one.is_own else of_others)
+                _open(repositories, one).lend_tree(selection_of(one), kinds, call if one.is_own else of_others)
             )
         except GitmemError as problem:
             lent.skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem)))

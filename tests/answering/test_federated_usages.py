@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.answering.federated_search import Member
-from gitmem.answering.federated_usages import FederatedUsages, usages_of_members
-from gitmem.answering.usage_answer import UsageQuery
+from gitmem.answering.joined_trees import JoinedTrees
+from gitmem.answering.searched_trees import SearchedRepositories
+from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, usages_in
 from gitmem.errors import ExitCode
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -108,11 +109,17 @@ def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Member]]:
         ]
 
 
-def find(members: list[Member], text: str, *relations: str, depth: int = 1, limit: int = 100) -> FederatedUsages:
+def joined(members: list[Member]) -> JoinedTrees:
     def open_blobs(number: int) -> AbstractContextManager[ObjectReader]:
         return open_reader(members[number].searcher.tree.location, bulk=False)
 
-    return usages_of_members(members, UsageQuery(text, relations, depth, limit), open_blobs, ())
+    return JoinedTrees(members, open_blobs)
+
+
+def find(
+    members: list[Member], text: str, *relations: str, depth: int = 1, limit: int = 100
+) -> UsageAnswer[SearchedRepositories]:
+    return usages_in(joined(members), UsageQuery(text, relations, depth, limit))
 
 
 def places(members: list[Member], text: str, relation: str, depth: int = 1) -> list[str]:

@@ -5,7 +5,7 @@ The protocol is JSON-RPC with headers, over the pipes of a child process (micros
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -29,12 +29,11 @@ class Symbol(NamedTuple):
 
 
 class LanguageServer:
-    """Running server. `is_ready` says of a message of the server whether its index is complete."""
+    """Running server of a repository."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", root: Path, is_ready: Callable[[Any], bool]) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", root: Path) -> None:
         self._process = process
         self._root = root
-        self._is_ready = is_ready
         self._number = 0
         self._opened: set[str] = set()
         self._symbols: dict[str, list[Symbol]] = {}
@@ -50,8 +49,8 @@ class LanguageServer:
         self.notify("initialized")
 
     def wait(self) -> None:
-        """Read messages until the index is complete."""
-        while not self._is_ready(self._receive()):
+        """Read messages until the index is complete: both servers report it as the only work with progress."""
+        while not _is_end(self._receive()):
             pass
 
     def request(self, method: str, **params: Any) -> Any:
@@ -117,9 +116,7 @@ class LanguageServer:
 
 
 @contextmanager
-def language_server(
-    command: Sequence[str], root: Path, is_ready: Callable[[Any], bool], options: Any = None
-) -> Iterator[LanguageServer]:
+def language_server(command: Sequence[str], root: Path, options: Any = None) -> Iterator[LanguageServer]:
     """Yield a server that has opened a repository, and end it afterwards. Raises: SubjectError."""
     try:
         process = subprocess.Popen(
@@ -128,12 +125,17 @@ def language_server(
     except FileNotFoundError as error:
         raise SubjectError(f"the oracle needs `{command[0]}`, which is not installed") from error
     try:
-        server = LanguageServer(process, root, is_ready)
+        server = LanguageServer(process, root)
         server.initialize(options)
         yield server
     finally:
         process.kill()
         process.communicate()
+
+
+def _is_end(message: Any) -> bool:
+    value = message.get("params", {}).get("value", {}) if message.get("method") == "$/progress" else {}
+    return isinstance(value, dict) and value.get("kind") == "end"
 
 
 def path_of(uri: str) -> Path:

@@ -33,17 +33,11 @@ def ask_clangd(root: Path, calls: Sequence[AskedCall], options: argparse.Namespa
         (Path(folder) / "compile_commands.json").write_text(json.dumps(compile_commands(root)))
         program = shlex.split(options.server or "clangd")
         command = [*program, f"--compile-commands-dir={folder}", "--background-index", "-j=2", "--log=error"]
-        with language_server(command, root, _is_indexed) as server:
+        with language_server(command, root) as server:
             first = next((each.path for each in calls), "")
             server.open(first, "cpp")  # the index begins with the first file
             server.wait()
             yield from ask_server(server, root, calls, "cpp")
-
-
-def _is_indexed(message: Any) -> bool:
-    """Return whether a message says that clangd has read all files, or that there are none."""
-    value = message.get("params", {}).get("value", {}) if message.get("method") == "$/progress" else {}
-    return isinstance(value, dict) and value.get("kind") == "end"
 
 
 def compile_commands(root: Path) -> list[dict[str, Any]]:
@@ -68,7 +62,7 @@ def ask_intelephense(root: Path, calls: Sequence[AskedCall], options: argparse.N
     command = [*shlex.split(options.server), "--stdio"]
     with tempfile.TemporaryDirectory(prefix="intelephense-", dir=root.parent) as folder:
         begin = {"storagePath": folder, "globalStoragePath": folder, "clearCache": True}
-        with language_server(command, root, lambda message: message.get("method") == "indexingEnded", begin) as server:
+        with language_server(command, root, begin) as server:
             server.wait()
             yield from ask_server(server, root, calls, "php")
 

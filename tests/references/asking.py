@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.answering.answer import ViewState
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, usages_of
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
@@ -30,7 +31,7 @@ def open_tree(repo: Repo, selection: TreeSelection = WORKING_TREE) -> Searcher:
     return open_searcher(workspace_of(repo), selection, ("code",))
 
 
-def ask(searcher: Searcher, text: str, *relations: str, depth: int = 1, limit: int = 100) -> UsageAnswer:
+def ask(searcher: Searcher, text: str, *relations: str, depth: int = 1, limit: int = 100) -> UsageAnswer[ViewState]:
     """Return the usages of a name or place."""
     query = UsageQuery(text, relations or ("definitions", "callers"), depth, limit)
     with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as reader:

@@ -23,6 +23,7 @@ _TEXT: Final[Json] = {"type": "string"}
 _STRINGS: Final[Json] = {"type": "array", "items": _TEXT}
 ROOT: Final[Json] = {"type": "string", "description": "folder of another working tree, or a known repository"}
 _REV: Final[Json] = {"type": "string", "description": "revision or at:DATE; default: working tree"}
+_REPOSITORIES: Final[Json] = {**_STRINGS, "description": "known, or *"}
 _LIMIT: Final[Json] = {"type": "integer", "minimum": 1, "maximum": 50}
 
 
@@ -158,6 +159,7 @@ USAGES: Final = _tool(
     relation={**_STRINGS, "description": ", ".join(USAGE_RELATIONS)},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 20},
+    repositories=_REPOSITORIES,
     rev=_REV,
     root=ROOT,
     format=FORMAT,
@@ -242,6 +244,7 @@ MAP: Final = _tool(
     query={"type": "string", "maxLength": 2000, "description": "words to personalise by"},
     path={"type": "string", "maxLength": 4000, "description": "file or folder; default: all"},
     tokens={"type": "integer", "minimum": 100, "maximum": 9000, "default": 1000, "description": "of the answer"},
+    repositories=_REPOSITORIES,
     rev=_REV,
     root=ROOT,
     format=FORMAT,
@@ -261,6 +264,7 @@ IMPACT: Final = _tool(
     staged={"type": "boolean", "default": False, "description": "compare the staged files with HEAD"},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 10, "description": "callers of each definition"},
+    repositories={**_STRINGS, "description": "more to look in: known ones, or *"},
     root=ROOT,
     format=FORMAT,
 )

@@ -24,6 +24,7 @@ from gitmem.resident.repositories import OpenRepositories
 # This module is loaded before the handshake is answered, so the imports below are made inside functions: numpy, the
 # index and the model take 150 ms. Afterwards `warm_up` loads them in a thread, while another one loads the SDK.
 if TYPE_CHECKING:
+    from gitmem.mcp.tools.served_repositories import ServedRepositories
     from gitmem.resident.open_repository import OpenRepository
     from gitmem.workspace import Workspace
 
@@ -105,7 +106,7 @@ class ToolHandlers:
         if name in _STRUCTURE_TOOLS:
             from gitmem.mcp.tools.structure_handlers import HANDLERS as STRUCTURE_HANDLERS
 
-            return STRUCTURE_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
+            return STRUCTURE_HANDLERS[name](self._served(call), arguments, call)
         if name in ADMIN_TOOLS:
             from gitmem.mcp.tools.admin_handlers import HANDLERS as ADMIN_HANDLERS
             from gitmem.mcp.tools.admin_handlers import AdminCall
@@ -113,10 +114,13 @@ class ToolHandlers:
             admin = AdminCall(self.repositories, lambda root: self._get_repository(root, call), call)
             return ADMIN_HANDLERS[name](admin, arguments)
         from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
-        from gitmem.mcp.tools.search_handlers import ServedRepositories
 
-        served = ServedRepositories(lambda root: self._get_repository(root, call), self.repositories)
-        return SEARCH_HANDLERS[name](served, arguments, call)
+        return SEARCH_HANDLERS[name](self._served(call), arguments, call)
+
+    def _served(self, call: ToolCall) -> "ServedRepositories":
+        from gitmem.mcp.tools.served_repositories import ServedRepositories
+
+        return ServedRepositories(lambda root: self._get_repository(root, call), self.repositories)
 
     def workspace(self) -> "Workspace":
         """Return the server's own repository with its present settings. Raises: NotARepository, ConfigError."""

@@ -21,7 +21,7 @@ from gitmem.answering.suspects_json import chunk_lines, describe_hint, hint_json
 from gitmem.display import count, visible
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump, fit_values
-from gitmem.mcp.tools.search_handlers import GetRepository
+from gitmem.mcp.tools.served_repositories import GetRepository
 from gitmem.mcp.tools.text_output import Block, render_blocks, render_snippet
 from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.mcp.tools.tool_call import ToolCall

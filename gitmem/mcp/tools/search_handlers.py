@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.actions.health import EMBEDDING, Component, examine_health, health_json, health_lines
 from gitmem.actions.published_reading import read_from_server
@@ -13,38 +13,37 @@ from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.readings import Reading, needs_no_tree, read_from_git, read_without_tree
 from gitmem.answering.repository_ids import REPOSITORY, is_published, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
+from gitmem.answering.searched_trees import SearchedRepositories
 from gitmem.answering.sessions import save_session
-from gitmem.answering.usage_answer import DEFAULT_RELATIONS, UsageQuery, check_usage_query, usages_of
+from gitmem.answering.usage_answer import (
+    DEFAULT_RELATIONS,
+    UsageAnswer,
+    UsageQuery,
+    check_usage_query,
+    usages_in,
+    usages_of,
+)
 from gitmem.display import visible
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.get import name_options, read_from_index, render_readings
 from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, status_json
+from gitmem.mcp.tools.served_repositories import ServedRepositories
 from gitmem.mcp.tools.text_output import FULL, render_answer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.tools.usage_output import render_usages, usages_as_json
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
 from gitmem.registry import read_registry
+from gitmem.resident.names_answer import finish_answer
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
-from gitmem.resident.repositories import OpenRepositories
 from gitmem.settings import Settings
 from gitmem.workspace import Workspace
 
 _BLAME_SECONDS: Final = 2.0
 """Time for the commits of the results: an agent waits for the answer. What was traced by then is cached."""
-
-GetRepository = Callable[[str], OpenRepository]
-"""Returns the repository of a `root` argument. Called after the other arguments have been checked."""
-
-
-class ServedRepositories(NamedTuple):
-    """Repositories that a call may use: that of its `root`, and those of the user in the table."""
-
-    get: GetRepository
-    table: OpenRepositories
 
 
 def search(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
@@ -161,14 +160,24 @@ def usages(repositories: ServedRepositories, arguments: Arguments, call: ToolCal
     )
     check_usage_query(query)
 
-    def use(tree: OpenTree) -> str:
-        answer = usages_of(tree.searcher, query, tree.reader, check=call.check)
-        if answer.view.stale:
-            tree.mark_stale()
-        answer.notes[:0] = tree.notes
-        return usages_as_json(answer) if arguments["format"] == "json" else render_usages(answer)
+    selection = TreeSelection(arguments["rev"])
+    as_json = arguments["format"] == "json"
+    if arguments["repositories"]:
+        from gitmem.answering.joined_trees import JoinedTrees, TreesQuery  # most calls look in one repository
+        from gitmem.mcp.tools.joined_call import answer_repositories, own_workspace
 
-    return repositories.get(arguments["root"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
+        def use_all(trees: JoinedTrees) -> UsageAnswer[SearchedRepositories]:
+            return usages_in(trees, query, check=call.check)
+
+        own, trees = own_workspace(repositories, arguments), TreesQuery(arguments["repositories"], selection)
+        found = answer_repositories(repositories, own, trees, call, use_all)
+        return usages_as_json(found) if as_json else render_usages(found)
+
+    def use(tree: OpenTree) -> str:
+        answer = finish_answer(tree, usages_of(tree.searcher, query, tree.reader, check=call.check))
+        return usages_as_json(answer) if as_json else render_usages(answer)
+
+    return repositories.get(arguments["root"]).with_tree(selection, (), call, use)
 
 
 HANDLERS: Final[Mapping[str, Callable[[ServedRepositories, Arguments, ToolCall], str]]] = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gitmem.answering.answer_json import describe_view
+from gitmem.answering.answer import ViewState
 from gitmem.answering.impact_answer import (
     ImpactAnswer,
     ImpactedDefinition,
@@ -14,17 +14,24 @@ from gitmem.answering.impact_answer import (
     newer_tree,
 )
 from gitmem.answering.impact_json import definition_line, describe_caller, describe_impact, impact_json, no_impact
-from gitmem.answering.map_answer import MapAnswer, MapQuery, check_map_query, map_of
-from gitmem.answering.map_json import describe_map, file_lines, map_json, no_map
+from gitmem.answering.joined_impact import impact_joined, start_impact
+from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
+from gitmem.answering.map_answer import MapAnswer, MapQuery, check_map_query, map_in, map_of
+from gitmem.answering.map_json import describe_map, file_label, file_lines, map_json, no_map
+from gitmem.answering.searched_trees import SearchedRepositories, State
+from gitmem.answering.trees_json import describe_trees, tree_notes
 from gitmem.answering.usage_answer import Place
 from gitmem.display import visible, visible_code
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.joined_call import answer_repositories, own_workspace
 from gitmem.mcp.tools.json_output import dump, fit_values
-from gitmem.mcp.tools.search_handlers import GetRepository
+from gitmem.mcp.tools.served_repositories import ServedRepositories
 from gitmem.mcp.tools.text_output import Block, render_blocks
 from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.mcp.tools.usage_output import place_label
+from gitmem.resident.names_answer import finish_answer
 from gitmem.resident.open_tree import OpenTree
 from gitmem.secrets.masking import mask_text, mask_value
 
@@ -32,60 +39,74 @@ _COLUMNS = 160
 """Columns of a shown line of code."""
 
 
-def map_tree(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
-    """Return an outline of a tree, within a budget of tokens."""
+def map_tree(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
+    """Return an outline of a tree or of several repositories, within a budget of tokens."""
     query = MapQuery(arguments["query"], arguments["path"], arguments["tokens"])
     check_map_query(query)
+    selection, as_json = TreeSelection(arguments["rev"]), arguments["format"] == "json"
+    if arguments["repositories"]:
+
+        def use_all(trees: JoinedTrees) -> MapAnswer[SearchedRepositories]:
+            return map_in(trees, query, estimate_tokens, check=call.check)
+
+        own, trees = own_workspace(repositories, arguments), TreesQuery(arguments["repositories"], selection)
+        outlined = answer_repositories(repositories, own, trees, call, use_all)
+        return _map_as_json(outlined) if as_json else _render_map(outlined)
 
     def use(tree: OpenTree) -> str:
-        answer = map_of(tree.searcher, query, estimate_tokens, tree.reader, check=call.check)
-        if answer.view.stale:
-            tree.mark_stale()
-        answer.notes[:0] = tree.notes
-        return _map_as_json(answer) if arguments["format"] == "json" else _render_map(answer)
+        answer = finish_answer(tree, map_of(tree.searcher, query, estimate_tokens, tree.reader, check=call.check))
+        return _map_as_json(answer) if as_json else _render_map(answer)
 
-    return get_repository(arguments["root"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
+    return repositories.get(arguments["root"]).with_tree(selection, (), call, use)
 
 
-def _render_map(answer: MapAnswer) -> str:
-    blocks = [Block(visible(file.path), file_lines(file)) for file in answer.files]
-    notes = list(answer.notes)
+def _render_map(answer: MapAnswer[State]) -> str:
+    blocks = [Block(file_label(file), file_lines(file)) for file in answer.files]
+    notes = tree_notes(answer.trees, answer.notes)
     if not blocks:
         notes.insert(0, no_map(answer))
-    state = f"{describe_map(answer)}, {describe_view(answer.view)}"
+    state = f"{describe_map(answer)}, {describe_trees(answer.trees)}"
     return render_blocks(blocks, state, notes, "ask for fewer tokens")
 
 
-def _map_as_json(answer: MapAnswer) -> str:
+def _map_as_json(answer: MapAnswer[State]) -> str:
     """Return an outline as JSON; `omitted` is the number of files that do not fit into one message."""
     value = map_json(answer)
     files, omitted = fit_values(value["files"])
     return dump({**value, "files": files, "omitted": omitted})
 
 
-def impact(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
-    """Return the callers that a range of commits or uncommitted changes touch."""
+def impact(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
+    """Return the callers that a range of commits or uncommitted changes touch, in other repositories too."""
     query = ImpactQuery(arguments["range"], arguments["depth"], arguments["limit"], arguments["staged"])
     check_impact_query(query)
-    repository = get_repository(arguments["root"])
+    repository, as_json = repositories.get(arguments["root"]), arguments["format"] == "json"
+    if arguments["repositories"]:
+        own = repository.reopen()
+        start = start_impact(own, query, arguments["repositories"], call.check)
+
+        def use_all(trees: JoinedTrees) -> ImpactAnswer[SearchedRepositories]:
+            return impact_joined(trees, start.comparison, query, check=call.check)
+
+        touched = answer_repositories(repositories, own, start.trees, call, use_all)
+        return _impact_as_json(touched) if as_json else _render_impact(touched)
     comparison = compare_commits(repository.reopen(), query, call.check)
 
     def use(tree: OpenTree) -> str:
-        answer = impact_of(tree.searcher, comparison, query, tree.reader, check=call.check)
-        if answer.view.stale:
-            tree.mark_stale()
-        answer.notes[:0] = tree.notes
-        return _impact_as_json(answer) if arguments["format"] == "json" else _render_impact(answer)
+        answer: ImpactAnswer[ViewState] = finish_answer(
+            tree, impact_of(tree.searcher, comparison, query, tree.reader, check=call.check)
+        )
+        return _impact_as_json(answer) if as_json else _render_impact(answer)
 
     return repository.with_tree(newer_tree(query, comparison), (), call, use)
 
 
-def _render_impact(answer: ImpactAnswer) -> str:
+def _render_impact(answer: ImpactAnswer[State]) -> str:
     blocks = [_impact_block(each) for each in answer.definitions]
-    notes = list(answer.notes)
+    notes = tree_notes(answer.trees, answer.notes)
     if not blocks:
         notes.insert(0, no_impact(answer))
-    state = f"{describe_impact(answer)}, {describe_view(answer.view)}"
+    state = f"{describe_impact(answer)}, {describe_trees(answer.trees)}"
     return render_blocks(blocks, mask_text(state), notes, "ask for a shorter range, or a lower limit")
 
 
@@ -98,17 +119,17 @@ def _caller_line(impacted: ImpactedDefinition, place: Place, *, changed: bool) -
     described = describe_caller(impacted, place, changed=changed)
     symbol = f" {visible(place.symbol)}" if place.symbol else ""
     remark = f" ({visible(described)})" if described else ""
-    return f"  {visible(place.path)}:{place.line}{symbol}: {visible_code(place.text[:_COLUMNS])}{remark}"
+    return f"  {place_label(place)}{symbol}: {visible_code(place.text[:_COLUMNS])}{remark}"
 
 
-def _impact_as_json(answer: ImpactAnswer) -> str:
+def _impact_as_json(answer: ImpactAnswer[State]) -> str:
     """Return callers as JSON; `omitted` also counts the definitions that do not fit into one message."""
     value: dict[str, Any] = mask_value(impact_json(answer))
     definitions, more = fit_values(value["definitions"])
     return dump({**value, "definitions": definitions, "omitted": answer.omitted + more})
 
 
-HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {
+HANDLERS: Final[Mapping[str, Callable[[ServedRepositories, Arguments, ToolCall], str]]] = {
     "map": map_tree,
     "impact": impact,
 }

@@ -40,6 +40,7 @@ from gitmem.memory.kinds import CHOICES, parse_kinds
 from gitmem.records.filters import parse_filters
 from gitmem.registry import read_registry
 from gitmem.resident.call import Call
+from gitmem.resident.names_answer import finish_answer
 from gitmem.resident.open_federation import answer_open_repositories
 from gitmem.resident.open_tree import OpenTree
 from gitmem.secrets.masking import mask_value
@@ -168,17 +169,20 @@ def related(service: Service, arguments: Arguments, call: Call) -> dict[str, Any
 
 def usages(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]:
     """Return who defines, calls, extends, imports or mentions a name."""
+    query = _usage_query(arguments)
+
+    def use(tree: OpenTree) -> dict[str, Any]:
+        return usages_json(finish_answer(tree, usages_of(tree.searcher, query, tree.reader, check=call.check)))
+
+    return service.open(arguments["repository"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
+
+
+def _usage_query(arguments: Arguments) -> UsageQuery:
+    """Return the query of the arguments, checked. Raises: UsageError."""
     relations = arguments["relation"] or DEFAULT_RELATIONS
     query = UsageQuery(arguments["name"], relations, arguments["depth"], arguments["limit"])
     check_usage_query(query)
-
-    def use(tree: OpenTree) -> dict[str, Any]:
-        answer = usages_of(tree.searcher, query, tree.reader, check=call.check)
-        if answer.view.stale:
-            tree.mark_stale()
-        return usages_json(answer)
-
-    return service.open(arguments["repository"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
+    return query
 
 
 def when(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]:

@@ -1,0 +1,308 @@
+"""Open trees of several repositories that import each other by the names of packages, for one query about names.
+
+A server holds the trees open and makes `JoinedTrees` itself.
+"""
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+
+from gitmem.answering.federated_query import require_members
+from gitmem.answering.map_path import MappedPath, resolve_path
+from gitmem.answering.repository_ids import parse_ids
+from gitmem.answering.repository_selection import (
+    ALL,
+    ChosenRepository,
+    check_federated_selection,
+    choose_repositories,
+    start_repositories,
+)
+from gitmem.answering.search_query import Query, SearchFilters
+from gitmem.answering.searched_trees import SearchedRepositories, definition_of_location, path_weight
+from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_bytes
+from gitmem.memory.kinds import CODE
+from gitmem.workspace import Workspace
+
+# numpy and the search are loaded while `git status` runs.
+if TYPE_CHECKING:
+    from gitmem.answering.federated_answer import SkippedRepository
+    from gitmem.answering.federated_search import Member
+    from gitmem.references.file_graph import FileGraph
+    from gitmem.references.joined_names import JoinedNames
+    from gitmem.references.provided_packages import ProvidedPackages
+    from gitmem.references.tree_names import Definition
+    from gitmem.search.hits import Hit
+
+_MAX_MANIFESTS: Final = 500
+"""Manifests that are read in one tree. A larger monorepo has those nearest to its root."""
+
+OpenBlobs = Callable[[int], AbstractContextManager[ObjectReader]]
+"""Returns the blob reader of a member by its number."""
+
+
+class JoinedAnswer(Protocol):
+    """Answer from several repositories."""
+
+    @property
+    def trees(self) -> SearchedRepositories:
+        """The repositories."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes, those about single repositories with their names."""
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Sizes and times."""
+
+
+Joined = TypeVar("Joined", bound=JoinedAnswer)
+
+
+class TreesQuery(NamedTuple):
+    """Names of repositories, and the tree of each to look in.
+
+    With `own_selection` the user's own repository is always one of them, in that tree.
+    """
+
+    names: Sequence[str]
+    selection: TreeSelection
+    own_selection: TreeSelection | None = None
+
+    def choose(
+        self, environment: Mapping[str, str], own: Workspace | None, *, allow_folders: bool = True
+    ) -> list[ChosenRepository]:
+        """Return the repositories. Raises: UsageError."""
+        check_federated_selection(self.selection)
+        chosen = choose_repositories(environment, self.names, own, allow_folders=allow_folders)
+        if self.own_selection is None or any(one.is_own for one in chosen):
+            return chosen
+        assert own is not None, "an own tree is in a repository"
+        everything = choose_repositories(environment, [ALL], own)
+        return [*(one for one in everything if one.is_own), *chosen]
+
+    def selection_of(self, chosen: ChosenRepository) -> TreeSelection:
+        """Return the tree of a repository."""
+        return self.own_selection if chosen.is_own and self.own_selection is not None else self.selection
+
+
+def read_joined(
+    own: Workspace | None,
+    query: TreesQuery,
+    environment: Mapping[str, str],
+    use: "Callable[[JoinedTrees], Joined]",
+    *,
+    refresh: bool = True,
+) -> Joined:
+    """Return an answer from the trees of some repositories; with `refresh` the user's own one is indexed first.
+
+    Raises: as `use`, UsageError, DamagedFile, and NoIndex if no repository can be searched.
+    """
+    started = time.perf_counter()
+    chosen = query.choose(environment, own)
+    with ExitStack() as stack:
+        pending = start_repositories(chosen, own, query.selection_of, environment, stack)
+        # numpy and the search are imported while git runs.
+        from gitmem.answering.federated_members import open_members
+        from gitmem.git.objects import open_reader
+
+        members, skipped = open_members(pending, (CODE,), query.selection_of, refresh=refresh)
+        require_members(members, skipped)
+
+        def open_blobs(number: int) -> AbstractContextManager[ObjectReader]:
+            searcher = members[number].searcher
+            return open_reader(searcher.tree.location, bulk=False, files=searcher.files)
+
+        answer = use(JoinedTrees(members, open_blobs, skipped))
+    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+    return answer
+
+
+class JoinedTrees:
+    """Open trees of several repositories with their names as one, see `searched_trees.SearchedTrees`."""
+
+    def __init__(
+        self, members: "Sequence[Member]", open_blobs: OpenBlobs, skipped: "Sequence[SkippedRepository]" = ()
+    ) -> None:
+        self.members = members
+        self.own = next((number for number, member in enumerate(members) if member.is_own), None)
+        self._open_blobs = open_blobs
+        self._skipped = skipped
+        sizes = [len(member.searcher.view) for member in members]
+        self._first = [0, *accumulate(sizes)][: len(members)]
+        self._changed: dict[int, list[str]] = {}
+        self._cuts: list[str] = []
+        self._names: JoinedNames | None = None
+
+    def require_intact(self) -> None:
+        for member in self.members:
+            member.searcher.require_intact()
+
+    @property
+    def names(self) -> "JoinedNames":
+        # Reads manifests, so the index must be known to be intact.
+        if self._names is None:
+            self._names = self._join_names()
+        return self._names
+
+    def _join_names(self) -> "JoinedNames":
+        from gitmem.references.joined_names import JoinedNames
+
+        trees = [
+            member.searcher.numbered_names(first, number)
+            for number, (member, first) in enumerate(zip(self.members, self._first, strict=True))
+        ]
+        provided = []
+        for number, member in enumerate(self.members):
+            with self._open_blobs(number) as blobs:
+                packages, omitted = _provided_packages(member, blobs)
+            provided.append(packages)
+            self._cuts += [f"{member.name}: {omitted:,} manifests of packages were not read"] if omitted else []
+        return JoinedNames(trees, provided)
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        return {"chunks": sum(member.searcher.snapshot.rows for member in self.members)}
+
+    def graph(self, check: Callable[[], None]) -> "FileGraph":
+        from gitmem.references.joined_graph import join_graphs
+
+        graphs = [member.searcher.names.graph(path_weight, check) for member in self.members]
+        graph, omitted = join_graphs(self.names, graphs, check)
+        cut = f"{omitted:,} files were not read for what they import from other repositories"
+        self._cuts += [cut] if omitted else []
+        return graph
+
+    def find(self, words: str, limit: int) -> "tuple[list[tuple[int, Hit]], list[str]]":
+        from gitmem.answering.federated_search import FederatedSearcher
+
+        result = FederatedSearcher(self.members).find(Query(words, filters=SearchFilters(kinds=(CODE,))), limit)
+        places = [(found, self._entry(found.member, path_bytes(found.hit.path))) for found in result.hits]
+        return [(entry, found.hit) for found, entry in places if entry is not None], list(result.notes)
+
+    def _entry(self, number: int, path: bytes) -> int | None:
+        entry = self.members[number].searcher.view.find(path)
+        return None if entry is None else self._first[number] + entry
+
+    def split(self, text: str) -> tuple[int | None, str]:
+        names = [member.name for member in self.members]
+        reasons = {one.name: one.reason for one in self._skipped}
+        (id_,) = parse_ids([text], [*names, *reasons])
+        # `web::sign` is a qualified name, whatever repositories there are.
+        if not id_.repository or id_.name.startswith(":"):
+            return None, text
+        if id_.repository in reasons:
+            reason = reasons[id_.repository]
+            raise UsageError(f"`{id_.repository}` cannot be searched: {reason}", hint="gitmem repos list")
+        return (names.index(id_.repository), id_.name) if id_.repository in names else (None, text)
+
+    def place_name(self, number: int | None) -> str:
+        return "these repositories" if number is None else self.members[number].name
+
+    def find_definition(self, number: int | None, text: str, folder: str) -> "Definition | None":
+        """Return the definition that a location names in a repository, without a number in the user's own one."""
+        of = self.own if number is None else number
+        if of is None:
+            return None
+        definition = definition_of_location(self.members[of].searcher, text, folder if number is None else "")
+        return definition and definition._replace(entry=definition.entry + self._first[of])
+
+    def find_files(self, path: str, folder: str, first: str) -> MappedPath:
+        """Return the files below a path of one repository: the one that begins it, or else the user's own."""
+        import numpy as np
+
+        number, text = self.split(path or first)
+        of = self.own if number is None else number
+        if not text and number is None:
+            sizes = [member.searcher.files_in_tree for member in self.members]
+            return MappedPath("", np.concatenate([start + np.arange(size) for start, size in
+                                                  zip(self._first, sizes, strict=True)]))  # fmt: skip
+        if of is None:
+            if not path and "/" not in text:
+                return self.find_files("", folder, "")._replace(word=text)
+            hint = f"begin the path with a repository: {self.members[0].name}:{text}"
+            raise UsageError(f"`{text}` is a path in one repository", hint=hint)
+        is_path = bool(path) or number is not None
+        mapped = resolve_path(self.members[of].searcher, text if is_path else "", folder if number is None else "",
+                              first="" if is_path else text)  # fmt: skip
+        if mapped.word:
+            return self.find_files("", folder, "")._replace(word=mapped.word)
+        return MappedPath(f"{self.members[of].name}:{mapped.path}", mapped.entries + self._first[of])
+
+    def find_entry(self, path: bytes) -> int | None:
+        if self.own is None:
+            return None
+        entry = self._entry(self.own, path)
+        return entry if entry is not None and self.names.has_names(entry) else None
+
+    def tree_of(self, entry: int) -> int:
+        return self.names.tree_of(entry)
+
+    def repository(self, entry: int) -> str:
+        return self.members[self.tree_of(entry)].name
+
+    def read_lines(self, entries: Collection[int], *, mask: bool) -> dict[int, list[bytes]]:
+        from gitmem.answering.source_lines import read_source_lines
+
+        lines: dict[int, list[bytes]] = {}
+        for number in sorted({self.tree_of(entry) for entry in entries}):
+            first = self._first[number]
+            own = [entry - first for entry in entries if self.tree_of(entry) == number]
+            with self._open_blobs(number) as blobs:
+                texts, changed = read_source_lines(self.members[number].searcher, own, blobs, mask=mask)
+            self._changed.setdefault(number, []).extend(changed)
+            lines |= {first + entry: text for entry, text in texts.items()}
+        return lines
+
+    def state(self) -> SearchedRepositories:
+        from gitmem.answering.federated_answer import describe_member
+
+        searched = [describe_member(member) for member in self.members]
+        return SearchedRepositories(
+            [
+                one._replace(stale=True, missing=one.missing + len(self._changed[number]))
+                if self._changed.get(number) else one
+                for number, one in enumerate(searched)
+            ],
+            self._skipped,
+        )  # fmt: skip
+
+    def take_notes(self) -> list[str]:
+        of_members = [f"{member.name}: {note}" for member in self.members for note in member.searcher.take_notes()]
+        changed = [
+            f"{self.members[number].name}: `{path}` changed while it was read; ask again"
+            for number, paths in self._changed.items()
+            for path in paths
+        ]
+        return [*of_members, *self._cuts, *changed]
+
+
+def _provided_packages(member: "Member", blobs: ObjectReader) -> "tuple[ProvidedPackages, int]":
+    """Return the packages of a tree, and the number of manifests that were not read.
+
+    Files of tests, and vendored ones, provide no package that others import.
+    """
+    from gitmem.answering.source_lines import read_source_lines
+    from gitmem.git.path_encoding import path_text
+    from gitmem.references.provided_packages import MANIFESTS, SOURCES, ProvidedPackages
+    from gitmem.search.path_roles import path_role
+
+    view = member.searcher.view
+    paths: list[str] = []
+    manifests: dict[int, str] = {}
+    for entry, raw in enumerate(islice(view.paths, member.searcher.files_in_tree)):
+        path = path_text(raw)
+        file = path.rpartition("/")[2]
+        if file in MANIFESTS and path_role(path) != "auxiliary":
+            manifests[entry] = path
+        elif file.endswith(SOURCES) and path_role(path) not in ("test", "auxiliary"):
+            paths.append(path)
+    nearest = sorted(manifests, key=lambda entry: manifests[entry].count("/"))[:_MAX_MANIFESTS]
+    texts, _ = read_source_lines(member.searcher, nearest, blobs, mask=False)
+    read = {manifests[entry]: b"\n".join(lines).decode("utf-8", "replace") for entry, lines in texts.items()}
+    return ProvidedPackages(paths, read), len(manifests) - len(nearest)

@@ -1,0 +1,197 @@
+"""Open trees whose names a query reads: one tree, or those of several repositories (`joined_trees`).
+
+`usages`, `map` and `impact` are written once for both. Their answers hold the state of the tree or of the repositories.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from gitmem.answering.answer import ViewState, view_state
+from gitmem.answering.map_path import MappedPath, resolve_path
+from gitmem.answering.search_query import Query, SearchFilters
+from gitmem.answering.source_lines import read_source_lines
+from gitmem.errors import UsageError
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.locations import Location, parse_location
+from gitmem.memory.kinds import CODE
+
+# numpy and the search are loaded while `git status` runs.
+if TYPE_CHECKING:
+    from gitmem.answering.federated_answer import SearchedRepository, SkippedRepository
+    from gitmem.answering.searcher import Searcher
+    from gitmem.references.file_graph import FileGraph
+    from gitmem.references.tree_names import Definition, Names
+    from gitmem.search.hits import Hit
+
+
+class SearchedRepositories(NamedTuple):
+    """Repositories that a query looked in, and those that it could not."""
+
+    searched: "Sequence[SearchedRepository]"
+    skipped: "Sequence[SkippedRepository]"
+
+
+State = TypeVar("State", covariant=True, bound=ViewState | SearchedRepositories)
+"""State of the tree of an answer, or of its repositories."""
+
+
+class SearchedTrees(Protocol[State]):
+    """Trees of one query. Entries number the files of all trees; `own` is the number of the user's tree, if any.
+
+    A number of a tree is None in a text that names no repository.
+    """
+
+    own: int | None
+
+    @property
+    def names(self) -> "Names":
+        """Definitions and references in all files."""
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Sizes of the searched index."""
+
+    def require_intact(self) -> None:
+        """Raise DamagedFile if a file of the index has another size than it should."""
+
+    def graph(self, check: Callable[[], None]) -> "FileGraph":
+        """Return the graph of the files. Raises DamagedFile."""
+
+    def find(self, words: str, limit: int) -> "tuple[list[tuple[int, Hit]], list[str]]":
+        """Return the entries and hits of a search in the code, and its notes."""
+
+    def split(self, text: str) -> tuple[int | None, str]:
+        """Return the number of the tree whose name begins a text, and the rest."""
+
+    def place_name(self, number: int | None) -> str:
+        """Return the words for a tree, or for all."""
+
+    def find_definition(self, number: int | None, text: str, folder: str) -> "Definition | None":
+        """Return the definition that a location names; None if the text is a name. Raises UsageError."""
+
+    def find_files(self, path: str, folder: str, first: str) -> MappedPath:
+        """Return the files below a path, see `map_path`. Raises UsageError."""
+
+    def find_entry(self, path: bytes) -> int | None:
+        """Return the file at a path of the user's own tree, if the index has its names."""
+
+    def tree_of(self, entry: int) -> int:
+        """Return the number of the tree that a file is in."""
+
+    def repository(self, entry: int) -> str:
+        """Return the name of the repository of a file, "" if there is only one."""
+
+    def read_lines(self, entries: Collection[int], *, mask: bool) -> dict[int, list[bytes]]:
+        """Return the lines of some files. Those that have changed meanwhile make the state stale."""
+
+    def state(self) -> State:
+        """Return the state of the trees."""
+
+    def take_notes(self) -> list[str]:
+        """Return the notes about the trees, which are then forgotten."""
+
+
+class OneTree:
+    """Open tree of one repository. `blobs` reads its blobs."""
+
+    own: int | None = 0
+
+    def __init__(self, searcher: "Searcher", blobs: ObjectReader) -> None:
+        self.searcher = searcher
+        self._blobs = blobs
+        self._changed: list[str] = []
+
+    @property
+    def names(self) -> "Names":
+        return self.searcher.names
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        snapshot = self.searcher.snapshot
+        return {"chunks": snapshot.rows, "generation": snapshot.manifest.generation}
+
+    def require_intact(self) -> None:
+        self.searcher.require_intact()
+
+    def graph(self, check: Callable[[], None]) -> "FileGraph":
+        return self.searcher.names.graph(path_weight, check)
+
+    def find(self, words: str, limit: int) -> "tuple[list[tuple[int, Hit]], list[str]]":
+        result = self.searcher.find(Query(words, filters=SearchFilters(kinds=(CODE,))), limit)
+        entries = [self.searcher.view.find(path_bytes(hit.path)) for hit in result.hits]
+        found = [(entry, hit) for entry, hit in zip(entries, result.hits, strict=True) if entry is not None]
+        return found, list(result.notes)
+
+    def split(self, text: str) -> tuple[int | None, str]:
+        return None, text
+
+    def place_name(self, _number: int | None) -> str:
+        return "this tree"
+
+    def find_definition(self, _number: int | None, text: str, folder: str) -> "Definition | None":
+        return definition_of_location(self.searcher, text, folder)
+
+    def find_files(self, path: str, folder: str, first: str) -> MappedPath:
+        return resolve_path(self.searcher, path, folder, first=first)
+
+    def find_entry(self, path: bytes) -> int | None:
+        entry = self.searcher.view.find(path)
+        return entry if entry is not None and self.searcher.names.has_names(entry) else None
+
+    def tree_of(self, _entry: int) -> int:
+        return 0
+
+    def repository(self, _entry: int) -> str:
+        return ""
+
+    def read_lines(self, entries: Collection[int], *, mask: bool) -> dict[int, list[bytes]]:
+        lines, changed = read_source_lines(self.searcher, entries, self._blobs, mask=mask)
+        self._changed += changed
+        return lines
+
+    def state(self) -> ViewState:
+        view = view_state(self.searcher)
+        return view._replace(stale=True, missing=view.missing + len(self._changed)) if self._changed else view
+
+    def take_notes(self) -> list[str]:
+        return [*self.searcher.take_notes(), *(f"`{path}` changed while it was read; ask again" for path in
+                                               self._changed)]  # fmt: skip
+
+
+def path_weight(path: str) -> float:
+    """Return how likely the surfer of the ranking starts at a file, by the role of its path."""
+    from gitmem.search.path_roles import path_role
+
+    # Relative to a file of plain code.
+    return {"test": 0.1, "example": 0.1, "auxiliary": 0.1, "document": 0.1}.get(path_role(path), 1.0)
+
+
+def label_of(trees: SearchedTrees[State], entry: int) -> str:
+    """Return the path of a file, behind the name of its repository if there are several."""
+    repository = trees.repository(entry)
+    path = trees.names.file(entry).path
+    return f"{repository}:{path}" if repository else path
+
+
+def definition_of_location(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
+    """Return the definition that a location names in a tree; None if the text is a name. Raises UsageError."""
+    from gitmem.answering.location_lookup import find_location, has_path
+    from gitmem.references.named_definitions import definition_at
+
+    tree = searcher.indexed_tree
+    location = parse_location(text, lambda path: has_path(tree, path, folder))
+    if location == Location(location.path) and not has_path(tree, location.path, folder):
+        return None
+    if location.symbol and not has_path(tree, location.path, folder):
+        return None  # `Type#member`
+    place = find_location(tree, text, folder)
+    path = path_text(tree.view.path(place.entry))
+    if place.lines is None:
+        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
+    if not searcher.names.has_names(place.entry):
+        raise UsageError(f"no names are known in `{path}`", hint="it is not indexed yet, or not code")
+    definition = definition_at(searcher.names, place.entry, *place.lines, place.symbol)
+    if definition is None:
+        raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")
+    return definition
