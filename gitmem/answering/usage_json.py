@@ -86,7 +86,8 @@ def no_usages(answer: "UsageAnswer[State]") -> str:
     """Return the sentence about a name that nothing uses."""
     place = trees_words(answer.trees)
     if not answer.symbols:
-        return f"nothing in {place} has the name `{answer.query.text}`"
+        whole = place if hasattr(answer.trees, "searched") else "this tree"
+        return f"nothing in {whole} has the name `{answer.query.text}`"
     # The tree of a range has the name of the range.
     rev = getattr(answer.trees, "rev", "")
     lines = f" on the lines that {visible(rev)} changes" if ".." in rev else ""

@@ -32,6 +32,9 @@ SELVES: Final = frozenset({"self", "cls", "this", "Self", "static", "$this", "@"
 ABOVE: Final = frozenset({"super", "base", "parent"})
 """Words for the own object or class, and those for the class above it."""
 
+NAMESPACED: Final = frozenset({"php"})
+"""Families in which a name behind a separator alone is in the root namespace, and most code is in another one."""
+
 EXTENDED: Final = frozenset({"go", "rust", "c", "csharp", "swift", "ruby"})
 """Families in which the members of a class may be in other files than the class."""
 

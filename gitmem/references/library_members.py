@@ -88,7 +88,9 @@ _PHP: Final = frozenset(
     "__toString __construct __invoke __call __get __set getIterator execute fetch prepare query bind run handle "
     "invoke save delete getTimestamp diff setTimezone getTimezone create make build send write read close open all "
     "first last map filter each push pop merge keys values toArray isEmpty contains clear reset start stop log error "
-    "info debug".split()
+    "info debug getMethod getUri getBody getContents getHeader getHeaders getHeaderLine hasHeader withHeader withBody "
+    "withStatus getStatusCode getReasonPhrase getAttribute getAttributes withAttribute getQueryParams getParsedBody "
+    "getPath getHost getQuery getSize getStream getItem getExpiration dispatch process".split()
 )
 _SWIFT: Final = frozenset(
     "append insert remove removeAll removeFirst removeLast contains map filter reduce forEach sorted sort first last "
@@ -104,6 +106,46 @@ OTHER_MEMBERS: Final[Mapping[str, frozenset[str]]] = {
     "ruby": _RUBY, "php": _PHP, "swift": _SWIFT,
 }  # fmt: skip
 """Members by family of languages."""
+
+FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
+    "c": frozenset(
+        "malloc calloc realloc free memcpy memmove memset memcmp memchr strlen strcmp strncmp strcasecmp strncasecmp "
+        "strcpy strncpy strcat strncat strdup strndup strchr strrchr strstr strtok strtok_r strtol strtoul strtoll "
+        "strtoull strtod strerror atoi atol atof printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf "
+        "puts fputs putchar fputc fgetc getc fgets fopen fclose fread fwrite fseek ftell fflush feof ferror perror "
+        "scanf sscanf fscanf remove rename abort exit atexit assert getenv setenv system qsort bsearch rand srand abs "
+        "time clock localtime localtime_r gmtime gmtime_r mktime strftime nanosleep sleep usleep gettimeofday "
+        "clock_gettime open close read write lseek stat fstat unlink mkdir rmdir opendir readdir closedir dup dup2 "
+        "pipe fork execvp waitpid kill signal sigaction socket bind listen accept connect send recv sendto recvfrom "
+        "setsockopt getsockopt getaddrinfo freeaddrinfo select poll fcntl ioctl mmap munmap pthread_create "
+        "pthread_join pthread_mutex_lock pthread_mutex_unlock isalpha isdigit isspace isalnum tolower toupper floor "
+        "ceil sqrt pow fabs fmod log exp sin cos min max swap move forward make_pair make_shared make_unique "
+        "to_string".split()
+    ),
+    "php": frozenset(
+        "strlen substr strpos stripos strrpos str_replace str_repeat str_pad str_split strtolower strtoupper ucfirst "
+        "lcfirst ucwords trim ltrim rtrim explode implode join sprintf printf vsprintf number_format nl2br "
+        "htmlspecialchars md5 sha1 hash crc32 base64_encode base64_decode json_encode json_decode serialize "
+        "unserialize urlencode rawurlencode http_build_query parse_url parse_str preg_match preg_match_all "
+        "preg_replace preg_replace_callback preg_split preg_quote count sizeof in_array array_map array_filter "
+        "array_reduce array_merge array_keys array_values array_key_exists array_search array_slice array_splice "
+        "array_shift array_unshift array_push array_pop array_flip array_unique array_combine array_fill array_diff "
+        "array_intersect array_reverse array_sum array_walk sort usort ksort uksort asort range compact extract min "
+        "max abs ceil floor round pow sqrt intdiv rand mt_rand random_int random_bytes is_null is_array is_string "
+        "is_int is_bool is_float is_numeric is_object is_callable is_resource isset empty unset intval floatval "
+        "strval boolval gettype get_class get_object_vars method_exists property_exists class_exists function_exists "
+        "is_a is_subclass_of call_user_func call_user_func_array func_get_args file_get_contents file_put_contents "
+        "file_exists is_file is_dir mkdir rmdir unlink rename copy fopen fclose fread fwrite fgets feof fseek ftell "
+        "rewind stream_get_contents dirname basename pathinfo realpath getcwd tempnam sys_get_temp_dir glob scandir "
+        "date time microtime mktime strtotime gmdate header headers_sent setcookie ob_start ob_get_clean echo print "
+        "print_r var_dump var_export define defined constant trigger_error error_log set_error_handler "
+        "restore_error_handler spl_object_hash spl_object_id spl_autoload_register iterator_to_array getenv putenv "
+        "ini_get ini_set php_sapi_name phpversion extension_loaded gc_collect_cycles usleep sleep uniqid mb_strlen "
+        "mb_substr mb_strtolower mb_strtoupper mb_strpos iconv utf8_encode ctype_digit ctype_alpha bin2hex hex2bin "
+        "pack unpack".split()
+    ),
+}
+"""Functions of the library by family, where a bare name needs no import. One of that name may be the repository's."""
 
 POINTERS: Final[Mapping[str, frozenset[str]]] = {
     "rust": frozenset("Arc Rc Box Ref RefMut MutexGuard Cow Pin impl dyn".split()),

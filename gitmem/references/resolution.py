@@ -17,12 +17,13 @@ from gitmem.references.languages import (
     BARE_MEMBERS,
     EXTENDED,
     IMPORTING,
+    NAMESPACED,
     PACKAGED,
     REEXPORTING,
     RENAMING,
     SELVES,
 )
-from gitmem.references.library_members import GLOBALS, POINTERS
+from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
 from gitmem.references.module_paths import names_part
 from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, Names, split_module, split_parts
 from gitmem.types import UNKNOWN_RECEIVER
@@ -57,6 +58,9 @@ class Resolver:
             if parts[0] in ABOVE:
                 return _resolution(self._members_above(file, name, line), "class")
             return self._resolve_own(file, name, parts[1:], line)
+        if not parts and file.family in NAMESPACED:
+            # `\Error` is in the root namespace, in which few trees define anything.
+            return NOTHING
         if not parts:
             return self._resolve_bare(file, name, line)
         return self._resolve_path(file, name, parts, line)
@@ -101,7 +105,8 @@ class Resolver:
             near = self._by_name.in_folder(file, name)
             if near or file.family == "go":
                 return _resolution(near, "package")
-        return self._by_name.all(file, name)
+        resolution = self._by_name.all(file, name)
+        return resolution.opened() if name in FUNCTIONS.get(file.family, ()) else resolution
 
     def _in_file(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions in the same file that a bare name can reach."""

@@ -152,14 +152,14 @@ RELATED: Final = _tool(
 USAGES: Final = _tool(
     "usages",
     "Find usages",
-    "List definitions, callers, subclasses, importers and other mentions of a name, each with its line. Use it before "
-    "changing or removing something.",
+    "List definitions, callers, subclasses, importers and mentions of a name with their lines. Use it before changing "
+    "something.",
     ["name"],
     name={"type": "string", "minLength": 1, "maxLength": 500, "description": "`Type.method`, or a location"},
     relation={**_STRINGS, "description": ", ".join(USAGE_RELATIONS)},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 20},
-    repositories=_REPOSITORIES,
+    repositories=_STRINGS,
     rev=_REV,
     root=ROOT,
     format=FORMAT,
@@ -167,7 +167,7 @@ USAGES: Final = _tool(
 GET: Final = _tool(
     "get",
     "Read locations",
-    "Read locations and records, as search prints them; files also at another revision.",
+    "Read locations and records, as search prints them.",
     ["ids"],
     ids={
         **_STRINGS,

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from gitmem import __version__
 from gitmem.registry import read_registry
 from gitmem.resident.call import Call, CallCancelled
-from gitmem.web.api import memory, reports, repositories, searching
+from gitmem.web.api import memory, reports, repositories, searching, structure
 from gitmem.web.api.description import describe
 from gitmem.web.api.operation import API, COUNT, TEXT, Arguments, Handler, Operation, array, record
 from gitmem.web.api.request_arguments import read_arguments
@@ -76,6 +76,7 @@ OPERATIONS: Final = (
     *repositories.OPERATIONS,
     EVENTS,
     *searching.OPERATIONS,
+    *structure.OPERATIONS,
     *memory.OPERATIONS,
     *reports.OPERATIONS,
 )  # fmt: skip

@@ -169,7 +169,7 @@ def related(service: Service, arguments: Arguments, call: Call) -> dict[str, Any
 
 def usages(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]:
     """Return who defines, calls, extends, imports or mentions a name."""
-    query = _usage_query(arguments)
+    query = usage_query(arguments)
 
     def use(tree: OpenTree) -> dict[str, Any]:
         return usages_json(finish_answer(tree, usages_of(tree.searcher, query, tree.reader, check=call.check)))
@@ -177,7 +177,7 @@ def usages(service: Service, arguments: Arguments, call: Call) -> dict[str, Any]
     return service.open(arguments["repository"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
 
 
-def _usage_query(arguments: Arguments) -> UsageQuery:
+def usage_query(arguments: Arguments) -> UsageQuery:
     """Return the query of the arguments, checked. Raises: UsageError."""
     relations = arguments["relation"] or DEFAULT_RELATIONS
     query = UsageQuery(arguments["name"], relations, arguments["depth"], arguments["limit"])
@@ -202,7 +202,7 @@ def changes(service: Service, arguments: Arguments, call: Call) -> dict[str, Any
     return value
 
 
-_REV: Final = text("Commit, tag or branch; empty is the working tree.")
+REV: Final = text("Commit, tag or branch; empty is the working tree.")
 _LIMIT: Final = {
     "type": "integer", "minimum": 1, "maximum": SEARCH_MAX_LIMIT.maximum, "description": "Number of results.",
 }  # fmt: skip
@@ -212,10 +212,10 @@ _HIT: Final = record(
     score=NUMBER, content=TEXT, content_hash=TEXT, blob=TEXT, uncommitted=nullable(TEXT),
     notes=array(record(id=TEXT, type=TEXT, time=TEXT, text=TEXT)),
 )  # fmt: skip
-_SEARCHED: Final = record(
+SEARCHED: Final = record(
     name=TEXT, path=nullable(TEXT), commit=nullable(TEXT), tree=TEXT, stale={"type": "boolean"}, files_missing=COUNT
 )
-_PLACE: Final = record(path=TEXT, line=INTEGER, kind=TEXT, symbol=TEXT, text=TEXT)
+PLACE: Final = record(path=TEXT, line=INTEGER, kind=TEXT, symbol=TEXT, text=TEXT)
 _NOTES: Final = array(TEXT)
 
 SEARCH_ARGUMENTS: Final = {
@@ -243,7 +243,7 @@ OPERATIONS: Final = (
     Operation(
         "GET", "/search", "search", "Search one, several or all repositories.", search,
         record(query=TEXT, terms=array(TEXT), results=array({**_HIT, "properties": {
-            **_HIT["properties"], "repository": TEXT}}), repositories_searched=array(_SEARCHED),
+            **_HIT["properties"], "repository": TEXT}}), repositories_searched=array(SEARCHED),
             repositories_skipped=array(record(name=TEXT, reason=TEXT)), stats={"type": "object"}),
         query=SEARCH_ARGUMENTS, required=("query",),
     ),
@@ -252,7 +252,7 @@ OPERATIONS: Final = (
         record(items=array(record(kind=TEXT, content=TEXT)), tree=TEXT, notes=_NOTES),
         query={
             "id": {**texts("Locations and ids of records, as searches return them.", most=_MAX_IDS), "minItems": 1},
-            "rev": _REV,
+            "rev": REV,
             "limit": {
                 "type": "integer", "minimum": 1, "maximum": MAX_GET,
                 "description": f"Number of turns ({GET_DEFAULT}), or of results of a search session (5).",
@@ -268,13 +268,13 @@ OPERATIONS: Final = (
     Operation(
         "GET", f"{_ONE}/usages", "usages", "Show who defines, calls, extends, imports or mentions a name.", usages,
         record(query=TEXT, name=TEXT, symbols=array(TEXT), view=_VIEW, stats={"type": "object"},
-               relations={"type": "object", "additionalProperties": record(total=COUNT, places=array(_PLACE))}),
+               relations={"type": "object", "additionalProperties": record(total=COUNT, places=array(PLACE))}),
         query={
             "name": text("Name or location.", most=500, least=1),
             "relation": texts("Relations; none means the usual ones.", most=20),
             "depth": number("Steps from the definition.", 1, MAX_USAGE_DEPTH, 1),
             "limit": number("Number of places of each relation.", 1, MAX_LIMIT, DEFAULT_LIMIT),
-            "rev": _REV,
+            "rev": REV,
         },
         required=("name",),
     ),
@@ -283,7 +283,7 @@ OPERATIONS: Final = (
         record(rev=TEXT, commit=TEXT, path=TEXT, symbol=TEXT, start_line=INTEGER, end_line=INTEGER,
                changes=array(record(commit=TEXT, author=TEXT, date=TEXT, subject=TEXT, kinds=array(TEXT))),
                notes=_NOTES),
-        query={"location": text("Path with a line or symbol.", least=1), "rev": _REV}, required=("location",),
+        query={"location": text("Path with a line or symbol.", least=1), "rev": REV}, required=("location",),
     ),
     Operation(
         "GET", f"{_ONE}/changes", "changes", "List the definitions that differ between two revisions.", changes,

@@ -1,4 +1,4 @@
-"""Tools over several repositories: search, get and list."""
+"""Tools over several repositories: search, usages, map, impact, get and list."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.indexes import index, python_file
 from tests.mcp.clients import ask, refused, talk
 from tests.sample import Json
 
-TOOLSETS = "search,repositories"
+TOOLSETS = "search,repositories,structure"
 
 
 async def ask_json(client: Client, tool: str, /, **arguments: Any) -> Json:
@@ -68,6 +68,28 @@ def test_a_server_outside_a_repository_searches_the_registered_ones(two: list[Re
         assert [one["name"] for one in found["repositories_skipped"]] == ["gone"]
 
     talk(tmp_path, action, TOOLSETS)
+
+
+def test_usages_maps_and_impacts_cover_repositories_that_import_each_other(two: list[Repo]) -> None:
+    web, jobs = two
+    jobs.commit({"runner/__init__.py": python_file("start")})
+    web.commit({"lib/use.py": "from runner import start\n\nstart()\n"})
+    for repo in two:
+        index(repo)
+
+    async def action(client: Client) -> None:
+        text = await ask(client, "usages", name="start", relation="callers", repositories=["web", "jobs"])
+        assert "web:lib/use.py:3: start()" in text
+        assert "[2 repositories]" in text
+        outlined = await ask(client, "map", repositories=["*"])
+        assert outlined.splitlines()[1] == "jobs:runner/__init__.py"
+        assert "skipped gone: missing" in outlined
+        jobs.write({"runner/__init__.py": python_file("start").replace("return", "return not")})
+        value = await ask_json(client, "impact", root=str(jobs.path), repositories=["web"])
+        assert [caller["id"] for each in value["definitions"] for caller in each["callers"]] == ["web:lib/use.py:3"]
+        assert "unknown repository" in await refused(client, "map", repositories=["jops"])
+
+    talk(web.path, action, TOOLSETS)
 
 
 def test_unknown_repositories_are_an_error_with_a_suggestion(two: list[Repo]) -> None:

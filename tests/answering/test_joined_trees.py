@@ -1,19 +1,23 @@
-"""Usages in several repositories that import each other by the names of packages."""
+"""Usages, outlines and callers of changes in several repositories that import each other by the names of packages."""
 
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gitmem.answering.federated_search import Member
 from gitmem.answering.joined_trees import JoinedTrees
-from gitmem.answering.searched_trees import SearchedRepositories
+from gitmem.answering.map_answer import MapQuery, map_in
+from gitmem.answering.searched_trees import SearchedRepositories, path_weight
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, usages_in
 from gitmem.errors import ExitCode
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
+from gitmem.references.file_graph import FileGraph
+from gitmem.references.joined_graph import join_graphs
 from gitmem.registry import OFF_VARIABLE, add_repository
 from tests.gitrepo import ISOLATION, MakeRepo, Repo
 from tests.indexes import index
@@ -186,6 +190,68 @@ def test_a_limit_says_what_it_cuts_in_all_repositories(members: list[Member]) ->
     assert (related.total, len(related.places)) == (6, 2)
 
 
+def chosen(members: list[Member], *names: str) -> list[Member]:
+    return [next(member for member in members if member.name == name) for name in names]
+
+
+def graph_of(member: Member) -> FileGraph:
+    return member.searcher.names.graph(path_weight, lambda: None)
+
+
+def ranks(members: list[Member]) -> dict[str, float]:
+    """Return the rank of each file in the joined graph."""
+    trees = joined(members)
+    graph = trees.graph(lambda: None)
+    files = graph.rank(graph.prior).files
+    return {
+        f"{trees.repository(entry)}:{trees.names.file(entry).path}": float(files[graph.node(entry)])
+        for entry in range(len(graph.blob_of))
+        if graph.node(entry) >= 0
+    }
+
+
+def test_unrelated_repositories_keep_their_ranks_in_a_joined_graph(members: list[Member]) -> None:
+    two = chosen(members, "signing", "unrelated")
+    graph, omitted = join_graphs(joined(two).names, [graph_of(member) for member in two])
+    assert omitted == 0
+    own = [each.rank(each.prior).files for each in map(graph_of, two)]
+    whole, start = graph.rank(graph.prior).files, 0
+    for part in own:
+        of_part = whole[start : start + len(part)]
+        assert of_part / of_part.sum() == pytest.approx(part, abs=1e-4)
+        start += len(part)
+    assert whole.sum() == pytest.approx(1)
+
+
+def test_a_file_that_another_repository_imports_is_more_important(members: list[Member]) -> None:
+    alone, together = ranks(chosen(members, "signing", "unrelated")), ranks(chosen(members, "signing", "web"))
+    core, helpers = "signing:src/signing/core.py", "signing:tests/helpers.py"
+    assert together[core] / together[helpers] > 1.3 * alone[core] / alone[helpers]
+    # `unrelated` has a `sign` too, which nothing in `web` means.
+    third = ranks(chosen(members, "signing", "web", "unrelated"))
+    assert third["unrelated:sign.py"] < third[core] / 2
+
+
+def test_a_file_divides_its_rank_among_all_names_that_it_mentions(members: list[Member]) -> None:
+    graph = joined(chosen(members, "signing", "web")).graph(lambda: None)
+    shares = np.bincount(graph.ref_node, graph.ref_share, len(graph.prior))
+    assert shares[np.unique(graph.ref_node)] == pytest.approx(1)
+
+
+def test_an_outline_covers_repositories_and_can_be_of_one(members: list[Member]) -> None:
+    def outline(words: str = "", path: str = "", first: str = "") -> dict[str, list[str]]:
+        query = MapQuery(words, path, first=first)
+        answer = map_in(joined(chosen(members, "signing", "web")), query, len)
+        return {f"{file.repository}:{file.path}": [each.symbol for each in file.definitions] for file in answer.files}
+
+    whole = outline()
+    assert next(iter(whole)) == "signing:src/signing/core.py"
+    assert {"web:web/app.py"} < set(whole)
+    assert set(outline(path="web:web/other.py")) == {"web:web/other.py"}
+    assert all(path.startswith("signing:") for path in outline(first="signing:src"))
+    assert "respond" in outline("respond later", first="quiet")["web:web/app.py"]
+
+
 @pytest.fixture
 def known(make_repo: MakeRepo, fake_model: object, monkeypatch: pytest.MonkeyPatch, home: Path) -> list[Repo]:
     """Make and register two repositories with an index, and one without."""
@@ -226,8 +292,12 @@ def test_the_own_repository_is_indexed_first_and_names_its_places(cli: Cli, know
     assert cli(*args, "no_such_name", cwd=known[1].path).code == ExitCode.NO_RESULTS
 
 
-def test_a_running_server_gives_the_same_answer(cli: Cli, known: list[Repo], monkeypatch: pytest.MonkeyPatch) -> None:
-    args = ("usages", "--repo", "web", "--repo", "signing", "sign")
+@pytest.mark.parametrize("command", [["usages", "sign"], ["map"], ["map", "signing:src"], ["impact"]])
+def test_a_running_server_gives_the_same_answer(
+    cli: Cli, known: list[Repo], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    args = (*command, "--repo", "web", "--repo", "signing")
+    known[1].write({"web/other.py": "def quiet(signer, value):\n    return signer.dump(value)\n\n\nquiet(1, 2)\n"})
     expected = cli(*args, cwd=known[1].path)
     monkeypatch.chdir(known[1].path)
     with serving(known[1].path):
@@ -253,3 +323,58 @@ def test_bad_input_is_refused_in_one_line(
     cli: Cli, known: list[Repo], tmp_path: Path, args: list[str], code: ExitCode, message: str
 ) -> None:
     assert_error(cli("usages", *args, cwd=tmp_path), code, message)
+
+
+def test_map_outlines_several_repositories(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    outcome = cli("map", "--repo", "signing", "--repo", "web", cwd=tmp_path)
+    lines = outcome.out.splitlines()
+    assert lines[:2] == ["signing:src/signing/core.py", "    1 class Signer:"]
+    assert lines[-1].startswith("4 of 6 files, ")
+    assert "2 repositories, " in lines[-1]
+    value = json.loads(cli("map", "--all", "--json", "web:web/app.py", cwd=tmp_path).out)
+    assert [(file["repository"], file["path"]) for file in value["files"]] == [("web", "web/app.py")]
+    assert (value["path"], value["files_total"]) == ("web:web/app.py", 1)
+    assert [one["name"] for one in value["repositories_skipped"]] == ["unrelated"]
+
+
+def test_impact_finds_callers_in_repositories_that_import_the_changed_one(cli: Cli, known: list[Repo]) -> None:
+    signing = known[0]
+    signing.write({"src/signing/core.py": SIGNING["src/signing/core.py"].replace("return value", "return [value]")})
+    outcome = cli("impact", "--repo", "web", "--repo", "unrelated", cwd=signing.path)
+    assert outcome.code == ExitCode.OK, outcome.err
+    heading, *callers, end = outcome.out.splitlines()
+    assert heading == "src/signing/core.py:6-7  sign  changed  body  4 callers"
+    assert [line.split()[0] for line in callers] == [
+        "signing:src/signing/core.py:3", "web:web/app.py:11", "web:web/app.py:12", "web:web/app.py:13",
+    ]  # fmt: skip
+    assert "2 repositories, 1 skipped" in end
+    assert cli("impact", cwd=signing.path).out.splitlines()[0].endswith("  1 caller")
+
+
+def test_impact_finds_what_a_removal_breaks_in_other_repositories(cli: Cli, known: list[Repo]) -> None:
+    signing = known[0]
+    core = SIGNING["src/signing/core.py"].partition("\n\n\ndef sign")[0].replace("sign(value)", "value")
+    signing.write({"src/signing/core.py": core + "\n", "src/signing/__init__.py": "from .core import Signer\n"})
+    signing.git("add", ".")
+    signing.git("commit", "-qm", "remove")
+    value = json.loads(cli("impact", "--json", "--all", "HEAD~1..HEAD", cwd=signing.path).out)
+    removed = next(each for each in value["definitions"] if each["symbol"] == "sign")
+    places = {caller["id"] for caller in removed["callers"]}
+    assert {"web:web/app.py:1", "web:web/app.py:12", "web:web/app.py:13"} <= places
+    assert all(place.startswith("web:web/app.py") for place in places)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["map", "--repo", "wep"], ExitCode.USAGE, "unknown repository `wep`"),
+        (["map", "--all", "web:nowhere/"], ExitCode.USAGE, "no such file or folder in this tree: `nowhere/`"),
+        (["map", "--all", "unrelated:sign.py"], ExitCode.USAGE, "`unrelated` cannot be searched"),
+        (["map", "--all", "web/app.py"], ExitCode.USAGE, "`web/app.py` is a path in one repository"),
+        (["impact", "--all"], ExitCode.USAGE, "is not inside a git repository"),
+    ],
+)
+def test_bad_input_of_outlines_and_impacts_is_refused(
+    cli: Cli, known: list[Repo], tmp_path: Path, args: list[str], code: ExitCode, message: str
+) -> None:
+    assert_error(cli(*args, cwd=tmp_path), code, message)
