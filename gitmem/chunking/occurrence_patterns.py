@@ -202,6 +202,8 @@ _C: Final = {
         (function_definition declarator: (function_declarator declarator: (identifier) @_))
         (function_definition declarator:
             (pointer_declarator declarator: (function_declarator declarator: (identifier) @_)))
+        (function_definition declarator: (pointer_declarator declarator:
+            (pointer_declarator declarator: (function_declarator declarator: (identifier) @_))))
         (preproc_function_def name: (identifier) @_)""",
     "class": """
         (struct_specifier name: (type_identifier) @_ body: (_))
@@ -220,12 +222,10 @@ _C: Final = {
 _CPP: Final = _C | {
     "function": _C["function"]
     + """
-        (function_definition declarator: (function_declarator declarator: (field_identifier) @_))
-        (function_definition declarator: (function_declarator declarator: (qualified_identifier name: (identifier) @_)))
-        (function_definition declarator:
-            (reference_declarator (function_declarator declarator: (qualified_identifier name: (identifier) @_))))
-        (function_definition declarator: (reference_declarator (function_declarator declarator: (field_identifier) @_)))
-        (field_declaration declarator: (function_declarator declarator: (field_identifier) @_))""",
+        (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @_)))
+        (function_declarator declarator: (field_identifier) @_)
+        (function_declarator declarator: (qualified_identifier name: (identifier) @_))
+        (function_declarator declarator: (qualified_identifier name: (qualified_identifier name: (identifier) @_)))""",
     "class": _C["class"]
     + """
         (class_specifier name: (type_identifier) @_ body: (_))
@@ -235,10 +235,14 @@ _CPP: Final = _C | {
         (call_expression function: (qualified_identifier name: (identifier) @_))
         (call_expression function: (template_function name: (identifier) @_))
         (call_expression function: (qualified_identifier name: (template_function name: (identifier) @_)))
-        (new_expression type: (type_identifier) @_)""",
+        (call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @_)))
+        (call_expression function: (field_expression field: (template_method name: (field_identifier) @_)))
+        (new_expression type: (type_identifier) @_)
+        (new_expression type: (qualified_identifier name: (type_identifier) @_))""",
     "base": """
         (base_class_clause (type_identifier) @_)
         (base_class_clause (qualified_identifier name: (type_identifier) @_))
+        (base_class_clause (qualified_identifier name: (qualified_identifier name: (type_identifier) @_)))
         (base_class_clause (template_type name: (type_identifier) @_))""",
 }
 _CSHARP: Final = {

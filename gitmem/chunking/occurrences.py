@@ -36,7 +36,10 @@ _ORDER: Final = ("function", "class", "value", "base", "decorator", "call", "typ
 
 _LETTER: Final = rb"[\w$\x80-\xff]"
 _JOINT: Final = rb"(?:\.\?|\.|::|>-|\\)"
-_RECEIVER: Final = re.compile(_JOINT + rb"\s*((?:" + _LETTER + rb"+@?" + _JOINT + rb")*" + _LETTER + rb"+@?)?")
+_SPACED: Final = rb"(?:(?:\.\?|\.|>-)\s*|::|\\)"
+"""Joints before which a line may break. A name behind a blank and another joint is at the root: `return ::free(p)`."""
+
+_RECEIVER: Final = re.compile(_SPACED + rb"((?:" + _LETTER + rb"+@?" + _JOINT + rb")*" + _LETTER + rb"+@?)?")
 """Text before a name, in reverse."""
 
 _SUPER: Final = b"super"
@@ -44,6 +47,10 @@ _SUPER_CALL: Final = b"super()"
 _LAST_NAME: Final = re.compile(_LETTER + rb"+[?!]?$")
 _JOINTS: Final = b".:>\\"
 _DOT: Final = ord(".")
+_ROOTS: Final = (b"::", b"\\")
+"""Joints that alone stand for the root of all names."""
+
+_CLOSINGS: Final = (b")", b">", b"]", b"}")
 _PATH_BYTES: Final = frozenset(
     b".$_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + bytes(range(128, 256))
 )
@@ -250,7 +257,10 @@ def _plain_receiver(data: bytes, shape: bytes, start: int) -> bytes:
 
 
 def _receiver(data: bytes, start: int) -> bytes:
-    """Return the text before the joint before a name; `?` for another expression, "" without a joint."""
+    """Return the text before the joint before a name; `?` for another expression, "" without a joint.
+
+    The joint itself is returned for a name at the root: `::free`, `\\strlen`.
+    """
     if data[start - 2 : start] in _AFTER_BRACKET:  # most expressions; the pattern takes ten times as long
         return _SUPER if data[start - 8 : start - 1] == _SUPER_CALL else UNKNOWN_RECEIVER
     match = _RECEIVER.match(data[max(0, start - _REACH) : start][::-1])
@@ -258,6 +268,9 @@ def _receiver(data: bytes, start: int) -> bytes:
         return b""
     if match[1]:
         return match[1][::-1].replace(b"?.", b".")
+    joint = match[0][::-1]
+    if joint in _ROOTS and data[start - len(joint) - 1 : start - len(joint)] not in _CLOSINGS:
+        return joint
     return (
         _SUPER if data[max(0, start - _REACH) : start].rstrip(b". \t\r\n").endswith(_SUPER_CALL) else UNKNOWN_RECEIVER
     )

@@ -15,6 +15,7 @@ from typing import ClassVar, Final, cast, get_args
 import tree_sitter_language_pack as pack
 from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
 
+from gitmem.chunking.attribute_macros import without_attribute_macros
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
 
 _BLOCK: Final = 1 << 12
@@ -96,7 +97,7 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     watch = _Watch(seconds, memory, len(data))
 
     # The library ignores the progress callback if the input is bytes, hence the reader.
-    reader = _Reader(data)
+    reader = _Reader(data, without_attribute_macros(data, name))
     try:
         tree = parser.parse(reader.read, progress_callback=watch.stops)
     except ValueError:
@@ -118,14 +119,16 @@ class _Reader:
     700 MB. References to an object that is used again cost nothing. The parser needs a block only until its next call.
     """
 
-    __slots__ = ("_ahead", "_data", "_end", "parsing")
+    __slots__ = ("_ahead", "_data", "_end", "_parsed", "parsing")
 
     _block: ClassVar[memoryview] = memoryview(bytearray(_BLOCK * _BLOCKS))
     _views: ClassVar[dict[int, memoryview]] = {}
     """The first bytes of the buffer, by their number: the length of what is handed over is that of the view."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, parsed: bytes) -> None:
+        """`parsed` is what the parser gets instead of `data`, byte for byte; the text of a node is that of `data`."""
         self._data = data
+        self._parsed = parsed
         self._end = 0
         self._ahead = _BLOCK * _BLOCKS
         self.parsing = True
@@ -138,7 +141,7 @@ class _Reader:
         # As a file system reads ahead: a scanner that asks for the column goes back to the start of the line, at every
         # token, and needs little more than that line. Only a parser that goes on gets larger and larger blocks.
         self._ahead = min(_GROWTH * self._ahead, _BLOCK * _BLOCKS) if offset == self._end else _FIRST
-        block = self._data[offset : offset + self._ahead]
+        block = self._parsed[offset : offset + self._ahead]
         size = len(block)
         if size > _BLOCK and size % _BLOCK:
             # Few lengths are possible, because their views stay for good.

@@ -81,3 +81,34 @@ def test_calls_that_begin_at_one_place_are_all_found() -> None:
 )
 def test_receivers_are_those_before_the_last_dot(text: str, expected: list[str]) -> None:
     assert names_of(f"\n{text}\n", "python", "call") == expected
+
+
+def test_macros_in_the_head_of_a_class_hide_no_members() -> None:
+    text = """class LIB_API DEPRECATED(1) Node final : public Base {
+public:
+  virtual Text* text() { return 0; }
+};
+struct POINT origin;
+"""
+    assert names_of(text, "cpp", "class", "base", "function") == ["Node", "Base", "text"]
+    chunk = chunk_blob(text.encode(), "cpp").chunks[0]
+    assert "LIB_API" in text.encode()[chunk.start : chunk.end].decode()
+
+
+def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
+    text = "T* A::one() { return 0; }\nT& n::A::two() { return t; }\nchar **three() { return 0; }\nT& four() { return t; }\n"
+    assert names_of(text, "cpp", "function") == ["A.one", "n::A.two", "three", "four"]
+    assert names_of("void f() { a::b::c(); x.get<int>(); new d::E(); }\n", "cpp", "call") == ["a::b.c", "x.get", "d.E"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("int f() { return ::free(p); }\n", "cpp", ["::.free"]),
+        ("int f() { return make<int>::call(p); }\n", "cpp", ["?.call"]),
+        ("<?php\n$x = new \\Error('a'); \\strlen('b'); A\\f();\n", "php", ["\\.Error", "\\.strlen", "A.f"]),
+        ("f()\n  .g()\n", "javascript", ["f", "?.g"]),
+    ],
+)
+def test_a_name_behind_a_separator_alone_is_at_the_root(text: str, language: str, expected: list[str]) -> None:
+    assert names_of(text, language, "call") == expected
