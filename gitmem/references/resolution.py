@@ -86,6 +86,9 @@ class Resolver:
 
     def _resolve_bare(self, file: FileNames, name: str, line: int) -> Resolution:
         own = self._in_file(file, name, line)
+        if own and own[0].container and file.family in EXTENDED & BARE_MEMBERS:
+            # A header may declare it, and other files may have overloads.
+            own = _unique([*own, *self._own_members(file, name, line)])
         imported = self._imported(file, name)
         if own or imported is not None:
             matches = _unique([*own, *(imported or ())])

@@ -37,7 +37,8 @@ def ask_clangd(root: Path, calls: Sequence[AskedCall], options: argparse.Namespa
             first = next((each.path for each in calls), "")
             server.open(first, "cpp")  # the index begins with the first file
             server.wait()
-            yield from ask_server(server, root, calls, "cpp")
+            # A method is declared in its class and often defined elsewhere: both places are the same method.
+            yield from ask_server(server, root, calls, "cpp", ("definition", "declaration"))
 
 
 def compile_commands(root: Path) -> list[dict[str, Any]]:
@@ -64,14 +65,16 @@ def ask_intelephense(root: Path, calls: Sequence[AskedCall], options: argparse.N
         begin = {"storagePath": folder, "globalStoragePath": folder, "clearCache": True}
         with language_server(command, root, begin) as server:
             server.wait()
-            yield from ask_server(server, root, calls, "php")
+            yield from ask_server(server, root, calls, "php", ("definition",))
 
 
-def ask_server(server: LanguageServer, root: Path, calls: Sequence[AskedCall], language: str) -> Iterator[Answer]:
+def ask_server(
+    server: LanguageServer, root: Path, calls: Sequence[AskedCall], language: str, asked: Sequence[str]
+) -> Iterator[Answer]:
     """Yield the definitions of calls: None if the server knows none, or only a variable or parameter."""
     for call in calls:
         server.open(call.path, language)
-        places = server.definitions(call.path, call.line, call.column)
+        places = [each for what in asked for each in server.places(what, call.path, call.line, call.column)]
         inside = [(path.relative_to(root).as_posix(), line) for path, line in places if path.is_relative_to(root)]
         listed = {place for path, line in inside for place in _listed(server.symbols(path, language), path, line)}
         # A place at which the server lists no symbol is a local variable, which `usages` does not list either.
