@@ -10,6 +10,7 @@ from tests.bench import (
     ablation,
     bisect_hints,
     calibration,
+    call_questions,
     cold,
     contradicting_notes,
     conversation_quality,
@@ -68,6 +69,7 @@ class Benchmark(Protocol):
 
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
+    "call-questions": call_questions,
     "cold": cold,
     "contradicting-notes": contradicting_notes,
     "conversation-quality": conversation_quality,

@@ -96,7 +96,7 @@ struct POINT origin;
 
 
 def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
-    text = "T* A::one() { return 0; }\nT& n::A::two() { return t; }\nchar **three() { return 0; }\nT& four() { return t; }\n"
+    text = "T* A::one() { return 0; }\nT& n::A::two() { return t; }\nchar **three() { return 0; }\nT& four() {}\n"
     assert names_of(text, "cpp", "function") == ["A.one", "n::A.two", "three", "four"]
     assert names_of("void f() { a::b::c(); x.get<int>(); new d::E(); }\n", "cpp", "call") == ["a::b.c", "x.get", "d.E"]
 
