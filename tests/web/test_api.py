@@ -143,7 +143,9 @@ def test_unknown_and_wrong_arguments_are_refused_before_anything_happens(reading
 def test_an_unknown_repository_is_refused(reading: Served, name: str, repository: str) -> None:
     given = {**GOOD[name], **({"id": "mem_000000000000"} if name in NEEDS_ID else {})}
     answer = call(reading, name, given, repository)
-    assert answer.status_code in (307, 400, 404, 405), answer.text
+    # The client itself removes `..`, and `/usages` is another operation.
+    expected = (200,) if (repository, name) == ("..", "usages") else (307, 400, 404, 405)
+    assert answer.status_code in expected, answer.text
     assert reading.environment["HOME"] not in answer.text
 
 
