@@ -45,7 +45,7 @@ CODE: Final = "code"
 RECORDS: Final = "records"
 
 INPUTS: Final[Mapping[str, str]] = {
-    "files": "number of files that are compared, at most ten",
+    "files": "number of files in the tree, of records those that are compared; at most ten",
     "best": "the highest sum of the query",
     "margin": "by how much it exceeds that of the second file",
     "spread": "by how much it exceeds that of the tenth file",
@@ -119,9 +119,9 @@ def find_curve(mode: str, *, records: bool) -> Curve:
 
 
 def measure_evidence(
-    query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float], sums: NDArray[np.float64]
+    query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float], sums: NDArray[np.float64], files: int = 0
 ) -> dict[str, float]:
-    """Measure how well the candidates without filters match a query as a whole."""
+    """Measure how well the candidates without filters match a query as a whole. `files` are those of the tree."""
     pool = candidates.pool
     best = np.full(len(candidates.paths), -np.inf)
     np.maximum.at(best, candidates.file[pool], sums[pool])
@@ -130,7 +130,9 @@ def measure_evidence(
     highest = max_score(idf)
     covered = float(candidates.file_lexical[pool].max()) / highest if highest else 0.0
     return {
-        "files": float(len(best)),
+        # Nonsense has few candidates, because few files have a word of it, so candidates do not show a small tree.
+        # Any note may be the answer, however few of its words it has, so of records the candidates count.
+        "files": float(len(best) if candidates.are_records else min(BEST_FILES, max(files, len(best)))),
         "best": float(best[0]),
         "margin": float(best[0] - best[1]) if len(best) > 1 else LONE_MARGIN,
         "spread": float(best[0] - best[-1]) if len(best) > 1 else LONE_MARGIN,
@@ -161,7 +163,7 @@ def calibrate(curve: Curve, sums: NDArray[np.float64], evidence: float | NDArray
 def makes_sense(best: float, evidence: Mapping[str, float]) -> bool:
     """Return whether a query makes sense in a tree: its best score reaches FLOOR, or one file holds all its words.
 
-    Among fewer files than the evidence compares one known word is enough, for standardised sums tell little there.
+    In a tree of fewer files than the evidence compares, one known word is enough: standardised sums tell little there.
     Filters have no part in it. The mode `semantic` measures no evidence and refuses nothing: a cosine alone does not
     separate nonsense from a query in other words.
     """

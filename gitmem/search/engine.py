@@ -194,7 +194,8 @@ class Retrieval(NamedTuple):
     """Candidates of a query before fusion: their fused scores are zero as yet.
 
     `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files. `elsewhere`
-    marks candidates in other repositories than the user's, if these are searched, `outdated` notes among them.
+    marks candidates in other repositories than the user's, if these are searched, `outdated` notes among them. `files`
+    is the number of files in scope, filters apart.
 
     It holds no reference to the index.
     """
@@ -207,6 +208,7 @@ class Retrieval(NamedTuple):
     mode: str = "hybrid"
     elsewhere: NDArray[np.bool_] | None = None
     outdated: OutdatedCandidates | None = None
+    files: int = 0
 
 
 class Ranking(NamedTuple):
@@ -271,7 +273,8 @@ def retrieve(
         candidates = candidates._replace(path_cosine=cosines)
     spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
     outdated = find_outdated_rows(scope, rows)
-    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows), outdated)
+    files = scope.whole.document_counts.files
+    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows), outdated, files)
 
 
 def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | None:
@@ -344,7 +347,7 @@ def rank_candidates(
         candidates = fuse_candidates(retrieved, fusion, record_weights if records else weights)
         features = compute_features(retrieved.query, candidates, retrieved.idf, retrieved.role_shares)
         sums = combine_features(features, RECORD_WEIGHTS if records else WEIGHTS)
-        measured = measure_evidence(retrieved.query, candidates, retrieved.idf, sums)
+        measured = measure_evidence(retrieved.query, candidates, retrieved.idf, sums, retrieved.files)
         evidence, decay = weigh_evidence(curve, measured), REPEAT_DECAY
     scores = calibrate(curve, sums, evidence)
     sensible = makes_sense(float(scores[candidates.pool].max(initial=0.0)), measured)

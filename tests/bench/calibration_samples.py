@@ -154,7 +154,9 @@ def sample_query(query_set: str, scope: Scope, query: BenchQuery, places: Places
         ranking = rank_candidates(retrieved, limit=DEPTH)
         if not ranking.selected:
             continue
-        evidence = {} if mode == "semantic" else measure_evidence(parsed, candidates, retrieved.idf, ranking.sums)
+        evidence: dict[str, float] = {}
+        if mode != "semantic":
+            evidence = measure_evidence(parsed, candidates, retrieved.idf, ranking.sums, retrieved.files)
         kind = RECORDS if candidates.are_records else CODE
         shown, files = places(scope, retrieved), set[int]()
         for position, _ in ranking.selected:

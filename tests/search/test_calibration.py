@@ -63,6 +63,15 @@ def test_evidence_is_measured_on_the_pool_alone() -> None:
         assert weigh_evidence(curve, evidence) == pytest.approx(expected)
 
 
+def test_few_candidates_in_a_tree_of_many_files_do_not_make_it_small() -> None:
+    retrieved = make_judged([0.6, 0.4], [0.5, 0.2], 0).retrieved
+    measured = [
+        measure_evidence(parse_query("keys"), retrieved.candidates, {"key": 1.0}, np.array([2.0, 0.5]), files)
+        for files in (2, 200)
+    ]
+    assert [evidence["files"] for evidence in measured] == [2.0, BEST_FILES]
+
+
 def test_a_query_makes_sense_by_its_best_score_or_if_a_file_has_all_its_words() -> None:
     assert makes_sense(FLOOR, {"together": 0.2})
     assert not makes_sense(FLOOR / 2, {"together": 0.9})
