@@ -109,6 +109,19 @@ def test_the_limit_is_reached_if_enough_chunks_match(repo: Repo, limit: int) -> 
     assert len(search(repo, "ring", limit=limit).hits) == min(limit, len(search(repo, "ring", limit=50).hits))
 
 
+def test_a_word_in_one_file_of_many_makes_no_sense_of_a_query(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"lib/keys.py": DEFINES, "lib/names.py": "AUTHORS = ['Vanilla Smith', 'Bob']\n"})
+    index(repo)
+    nonsense = "chocolate cake recipe with vanilla frosting"
+    assert search(repo, nonsense).hits, "two files are too few to judge a query by"
+    repo.commit({f"lib/step_{number}.py": python_file(f"ring_step_{number}") for number in range(10)})
+    index(repo)
+    refused = search(repo, nonsense)
+    assert not refused.hits
+    assert refused.rejected is not None
+
+
 @pytest.mark.parametrize("limit", [-1, 51, 10**9])
 def test_a_limit_out_of_range_is_rejected(repo: Repo, limit: int) -> None:
     with pytest.raises(UsageError, match="between 1 and 50"):
