@@ -88,8 +88,15 @@ class TextEncoder:
     @property
     def dimensions(self) -> int:
         """Length of the vectors. The provider is asked if it is not known yet. Raises ProviderFailed."""
+        return self.learn_dimensions(ignore)
+
+    def learn_dimensions(self, watch: Watch) -> int:
+        """Return the length of the vectors; ask the provider if it is not known yet.
+
+        Raises: ProviderFailed, and Cancelled from `watch`.
+        """
         if not self._dimensions:
-            self.encode_passages([_PROBE])
+            self.encode_passages([_PROBE], watch)
         return self._dimensions
 
     def probe(self) -> int:

@@ -41,7 +41,7 @@ class SelectedModel:
         # A full run asks again: under the same name the provider may serve vectors of another length now.
         if not self._provider.is_bundled:
             self._announce_data()
-            self.fingerprint = with_dimensions(self.fingerprint, load(self._provider, 0).dimensions)
+            self.fingerprint = with_dimensions(self.fingerprint, self._learn_dimensions())
         self.replaces_index = old is not None and differs_in_model_only(old.fingerprint, self.fingerprint)
 
     def open_stage(
@@ -63,6 +63,19 @@ class SelectedModel:
                 f"an index of about {size(total)}"
             )
         return stage
+
+    def _learn_dimensions(self) -> int:
+        """Ask the provider for the length of its vectors, and announce each reason for which it makes the run wait."""
+        causes = set()
+
+        def announce_wait(reason: str = "") -> None:
+            # The progress of the run begins later. The seconds that are left change; one line for each cause is enough.
+            cause = reason.rpartition(",")[0]
+            if cause and cause not in causes:
+                causes.add(cause)
+                self._announce(reason)
+
+        return load(self._provider, 0).learn_dimensions(announce_wait)
 
     def _announce_data(self) -> None:
         """Say once for each repository and model which data a remote provider gets."""

@@ -5,7 +5,8 @@ no text is sent by two workers at once. Equal texts are embedded once, and texts
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -33,6 +34,9 @@ MAX_REFUSED: Final = 8
 SLOW_DIVISOR: Final = 4
 """Factor by which requests become smaller after one that was not answered in time."""
 
+FAST_SHARE: Final = 1 / 8
+"""Share of the timeout below which a request was fast: the next one may have twice as many texts."""
+
 _FAILED: Final = OUTCOMES.index("failed")
 
 
@@ -52,11 +56,13 @@ class EmbeddingStage:
         paths: IndexPaths,
         store: VectorFiles | None = None,
         patience: Patience = RUN_PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._paths = paths
         self._encoder = encoder
         self._store = store
         self._patience = patience
+        self._clock = clock
         self._failures = self._refused = 0
         self._request_size = BATCH_TEXTS
         self._known = KnownVectors()
@@ -101,7 +107,7 @@ class EmbeddingStage:
         return answers
 
     def _request_all(self, contents: Sequence[bytes], texts: Sequence[bytes], watch: Watch) -> "_Answers":
-        """Embed texts in requests of the present size, which a slow provider reduces."""
+        """Embed texts in requests of the present size, which depends on the speed of the provider."""
         answers = _Answers({}, {})
         start = 0
         while start < len(texts):
@@ -113,9 +119,10 @@ class EmbeddingStage:
     def _request(self, contents: Sequence[bytes], texts: Sequence[bytes], watch: Watch) -> "_Answers":
         """Embed one batch and store its vectors. A refused batch is halved until the refused texts are alone.
 
-        One that takes too long is sent in smaller parts, and so are all later ones.
+        One that takes too long is sent in smaller parts, and later ones are as small until the provider is fast again.
         """
         watch()
+        began = self._clock()
         try:
             passages = [text.decode("utf-8", "replace") for text in texts]
             with measured("embedding.request", self._paths) as operation:
@@ -145,6 +152,8 @@ class EmbeddingStage:
             return _Answers({}, dict.fromkeys(contents, problem.message))
         # A success in between shows that the provider works, so only failures in a row count.
         self._failures = 0
+        if self._clock() - began < FAST_SHARE * self._patience.timeout:
+            self._request_size = min(2 * self._request_size, BATCH_TEXTS)
         quantised = quantise(vectors)
         scales = quantised.scales.astype(np.float16)
         self.sent += len(texts)

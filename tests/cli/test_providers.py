@@ -76,6 +76,13 @@ def test_a_remote_provider_is_announced_once_and_its_index_searched(
     assert status["state"] == "Up to Date"
 
 
+def test_a_wait_for_the_first_answer_is_shown(cli: Cli, repo: Repo, remote: ProviderServer) -> None:
+    remote.script = [error(429, "slow down", ("Retry-After", "1"))]
+    outcome = cli("index", cwd=repo.path)
+    assert outcome.code == 0
+    assert outcome.err.count("openai-compatible: rate limit, waiting 1 s") == 1
+
+
 def test_a_dry_run_sends_nothing(cli: Cli, repo: Repo, remote: ProviderServer) -> None:
     preview = cli("index", "--dry-run", cwd=repo.path)
     assert (preview.code, remote.received) == (0, [])

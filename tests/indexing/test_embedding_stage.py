@@ -23,36 +23,57 @@ TEXTS = [b"text number %d" % at for at in range(100)]
 
 
 class SlowModel:
-    """Model that answers in time to at most `most` texts; `requests` are those that it got."""
+    """Model that takes some seconds for each text, on a clock of its own; `requests` are those that it got."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
         self.requests: list[list[str]] = []
+        self.now = 0.0
 
-    def embed(self, texts: Sequence[str], _patience: Patience, _watch: Watch) -> Vectors:
+    def embed(self, texts: Sequence[str], patience: Patience, _watch: Watch) -> Vectors:
         self.requests.append(list(texts))
-        if len(texts) > self.most:
+        needed = len(texts) * self.seconds
+        self.now += min(needed, patience.timeout)
+        if needed > patience.timeout:
             failure = ProviderSlow if len(texts) > 1 else ProviderFailed
             raise failure("did not answer in time", is_passing=True)
         return np.array([vector_of(text, DIMENSIONS) for text in texts], np.float32)
 
 
+class BusyModel(SlowModel):
+    """Model that is slow for its first request only, because it has other work at that time."""
+
+    def embed(self, texts: Sequence[str], patience: Patience, _watch: Watch) -> Vectors:
+        self.seconds = 0.01 if self.requests else 1.0
+        return super().embed(texts, patience, _watch)
+
+
 def stage_of(model: SlowModel, folder: Path) -> EmbeddingStage:
     encoder = TextEncoder(Provider(OPENAI, "small", "http://127.0.0.1"), model, DIMENSIONS)
-    return EmbeddingStage(encoder, IndexPaths(folder))
+    return EmbeddingStage(encoder, IndexPaths(folder), clock=lambda: model.now)
+
+
+def sizes_of(model: SlowModel) -> list[int]:
+    return [len(texts) for texts in model.requests]
 
 
 def test_a_slow_provider_gets_smaller_requests_from_then_on(tmp_path: Path) -> None:
-    model = SlowModel(most=10)
+    model = SlowModel(seconds=4)
     embedded = stage_of(model, tmp_path).complete(rows_of(BLOBS), TEXTS, ignore)
-    assert [len(texts) for texts in model.requests] == [100, 25, 6, 6, 6, 6, 1, *[6] * 12, 3]
+    assert sizes_of(model) == [100, 25, 6, 6, 6, 6, 1, *[6] * 12, 3]
     assert [text for texts in model.requests[2:] for text in texts] == [text.decode() for text in TEXTS]
     assert not embedded.failed
     assert embedded.rows.vectors.any(axis=1).all()
 
 
+def test_a_provider_that_was_busy_gets_large_requests_again(tmp_path: Path) -> None:
+    model = BusyModel(seconds=1)
+    stage_of(model, tmp_path).complete(rows_of(BLOBS), TEXTS, ignore)
+    assert sizes_of(model) == [100, 25, 50, 25]
+
+
 def test_a_provider_that_never_answers_ends_the_run(tmp_path: Path) -> None:
-    model = SlowModel(most=0)
+    model = SlowModel(seconds=60)
     with pytest.raises(ProviderFailed, match="did not answer in time"):
         stage_of(model, tmp_path).complete(rows_of(BLOBS), TEXTS, ignore)
-    assert [len(texts) for texts in model.requests] == [100, 25, 6, 1, 1]
+    assert sizes_of(model) == [100, 25, 6, 1, 1]
