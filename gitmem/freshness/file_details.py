@@ -13,6 +13,7 @@ import numpy as np
 from gitmem.chunking.blob_text import read_limit
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.git.path_encoding import path_text
+from gitmem.indexing.overlay import read_stat
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import INDEXED, REASONS, View
@@ -62,6 +63,10 @@ def read_details(workspace: Workspace, view: View, snapshot: Snapshot, files: Ma
     texts = np.flatnonzero(is_text).tolist()
     with open_reader(workspace.location, bulk=len(texts) >= BULK_FROM, files=files) as reader:
         sizes = reader.sizes(map(view.oid, skipped))
+        sizes = [
+            _size_of_unhashed(workspace, view, entry) if size is None else size
+            for entry, size in zip(skipped, sizes, strict=True)
+        ]
         contents = reader.read_many(map(view.oid, texts))
         latin1 = [entry for entry, (_, data) in zip(texts, contents, strict=True) if data and not _is_utf8(data)]
     # Counted by path, as in the report: a copy of a file is a file.
@@ -72,6 +77,14 @@ def read_details(workspace: Workspace, view: View, snapshot: Snapshot, files: Ma
         [path_text(view.path(entry)) for entry in latin1],
         dict(extensions.most_common()),
     )
+
+
+def _size_of_unhashed(workspace: Workspace, view: View, entry: int) -> int | None:
+    """Return the size of a file in the working tree that was not hashed, None for an entry with a blob."""
+    if view.oid(entry).strip("0"):
+        return None
+    found = read_stat(workspace.location, view.path(entry))
+    return found.size if found is not None else None
 
 
 def _skipped(view: View, entry: int, outcome: int, size: int | None, limit: int) -> SkippedFile:

@@ -5,6 +5,7 @@ Files that rules exclude or that are too large are never hashed. A file that dis
 """
 
 import math
+import posixpath
 import stat
 import time
 from collections.abc import Mapping, Sequence
@@ -17,15 +18,17 @@ from gitmem.git.path_encoding import path_text
 from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange
 from gitmem.git.working_files import hash_files
+from gitmem.indexing.classify import RULE_FILES
 from gitmem.indexing.overlay import Overlay, read_stat
 from gitmem.indexing.view_derivation import ChangeClassifier, rule_changes
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
 from gitmem.store.overlaid_view import OverlaidView
 from gitmem.store.uncommitted_ids import FileStat, KnownFile, UncommittedFiles
-from gitmem.store.view_file import INDEXED, View, ViewEntry
+from gitmem.store.view_file import INDEXED, REASONS, View, ViewEntry
 
 _DAY: Final = 86_400
+_LARGE: Final = REASONS.index("large")
 
 _SETTLED_NS: Final = 2_000_000_000
 """Minimum age of a file's last change when it is hashed, for its stat data to identify the content later.
@@ -48,8 +51,8 @@ def build_overlay(
 ) -> Overlay:
     """Apply uncommitted changes to the view of a tree.
 
-    `known` holds the blob ids of the previous overlay of this working tree. Files larger than `max_bytes` are left
-    out. Hashing ends at the deadline (`time.monotonic`). `keep` permits writing views. Raises: GitFailed.
+    `known` holds the blob ids of the previous overlay of this working tree. Files larger than `max_bytes` are skipped
+    with that reason. Hashing ends at the deadline (`time.monotonic`). `keep` permits writing views. Raises: GitFailed.
     """
     files = _ChangedFiles(location, known, max_bytes, deadline)
     changes = [files.examine(entry) for entry in entries]
@@ -92,7 +95,7 @@ def _edit(
     classifier = ChangeClassifier(location, base, changes, files.paths_by_oid)
     edits: dict[bytes, ViewEntry | None] = {change.path: None for change in changes}
     # Classified before it is hashed: the content of an excluded file does not matter.
-    classified = {change: classifier.entry(change) for change in changes if change.mode is not None}
+    classified = {change: files.skip_large(classifier.entry(change)) for change in changes if change.mode is not None}
     oids = files.hash([change for change, entry in classified.items() if entry.reason == INDEXED])
     for change, entry in classified.items():
         if entry.reason != INDEXED or change.path in oids:
@@ -116,6 +119,7 @@ class _ChangedFiles:
         self.stats: dict[bytes, FileStat | None] = {}
         self.paths_by_oid: dict[str, bytes] = {}
         self.known_files: dict[bytes, KnownFile] = {}
+        self.large: set[bytes] = set()
         self.unhashed = 0
         self.unreadable: list[bytes] = []
 
@@ -127,10 +131,17 @@ class _ChangedFiles:
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
         found = self.stats[entry.path] = read_stat(self._location, entry.path)
-        limit = read_limit(language_of(path_text(entry.path)), self._max_bytes)
-        if found is None or not (stat.S_ISREG(found.mode) or stat.S_ISLNK(found.mode)) or found.size > limit:
+        if found is None or not (stat.S_ISREG(found.mode) or stat.S_ISLNK(found.mode)):
             return TreeChange(entry.path, None, None)
+        if found.size > read_limit(language_of(path_text(entry.path)), self._max_bytes):
+            if posixpath.basename(entry.path) in RULE_FILES:
+                return TreeChange(entry.path, None, None)  # rules are read, so the file must be hashed or absent
+            self.large.add(entry.path)
         return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(found.mode) else entry.mode, None)
+
+    def skip_large(self, entry: ViewEntry) -> ViewEntry:
+        """Return an entry with the reason `large` if nothing else excludes the file and it is too large."""
+        return entry._replace(reason=_LARGE) if entry.reason == INDEXED and entry.path in self.large else entry
 
     def hash(self, changes: Sequence[TreeChange]) -> dict[bytes, str]:
         """Return blob ids by path, without unreadable files and those that the deadline excludes."""

@@ -29,8 +29,11 @@ MAGIC: Final = b"GITMEMVB"
 
 INDEXED: Final = 0
 REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "symlink", "submodule", "lfs", "excluded",
-                  "credentials")  # fmt: skip
-"""Reasons to exclude a path by its name, mode or attributes. Their indices are stored on disk: append only."""
+                  "credentials", "large")  # fmt: skip
+"""Reasons to exclude a path by its name, mode or attributes, or an uncommitted file by its size.
+
+Their indices are stored on disk: append only.
+"""
 
 MAX_LANGUAGES: Final = 1 << 14
 """Languages of one file of a view. Codes of two bytes hold those of a base, its edits and the records together."""

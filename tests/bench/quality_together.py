@@ -3,13 +3,15 @@
 Queries, repositories and scores are those of `quality`, and a result of another repository never counts. Each query is
 searched in all repositories: from the right one, as a user who works there does; from no repository; and from a wrong
 one. The limit holds for the first. Without a repository of the user's own, many queries have answers in several: four
-of these repositories define a `Session`.
+of these repositories define a `Session`. Somebody who asks from there names the one that is meant, so the queries are
+also run with the name of their repository in front.
 """
 
 import argparse
 import os
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gitmem.answering.federated_search import FederatedSearcher, Member
@@ -80,6 +82,9 @@ def compare(queries: Sequence[BenchQuery], searchers: dict[str, Searcher]) -> li
         "alone": judge(queries, alone),
         "together, from its own repository": judge(queries, lambda query: own[query.repository](query)),
         "together, from no repository": judge(queries, nowhere),
+        "together, from no repository, named in the query": judge(
+            queries, lambda query: nowhere(replace(query, text=f"{query.repository} {query.text}"))
+        ),
         "together, from a wrong repository": judge(queries, wrong),
     }
     figures = [Figure(f"{len(names)} repositories", f"NDCG@10 {name}", value) for name, value in scores.items()]

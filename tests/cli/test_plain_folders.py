@@ -75,6 +75,20 @@ def test_a_folder_is_indexed_and_followed_without_a_file_in_it(cli: Cli, folder:
     assert {file.name for file in folder.iterdir()} == {"plan.md", "later.py", "lib", ".gitignore", ".gitmemignore"}
 
 
+def test_a_large_file_of_a_folder_is_reported_with_its_size_and_the_limit(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITMEM_MAX_FILE_BYTES", "2048")
+    (folder / "big.py").write_text("x = 1\n" * 500)
+    (folder / "logo.png").write_bytes(b"\x89PNG")
+    outcome = cli("index", "-v", str(folder), cwd=folder.parent)
+    assert outcome.out.startswith("indexed folder papers  7 files")
+    assert "  large: big.py, 3,000 bytes of at most 2,048\n" in outcome.out
+    assert "  binary: logo.png, 4 bytes\n" in outcome.out
+    status = json.loads(cli("status", "--json", cwd=folder).out)
+    assert (status["state"], status["files"]["skipped"]["large"]) == ("Up to Date", 1)
+
+
 def test_a_folder_is_one_of_the_repositories_until_it_is_removed(cli: Cli, folder: Path, data: Path) -> None:
     cli("index", str(folder))
     assert cli("repos", "list", cwd=folder.parent).out.startswith("papers  Up to Date  5 files")

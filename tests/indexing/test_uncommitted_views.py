@@ -236,8 +236,17 @@ def test_excluded_large_and_staged_files_are_not_hashed(place: Place, monkeypatc
     hashed = record_hashed(monkeypatch)
     overlay = place.overlay()
     assert hashed == [b"a.py"]
-    assert b"big.py" not in overlay.view.paths
+    reasons = {path: reason for path, _, _, reason in contents(overlay.view)}
+    assert (reasons[b"big.py"], reasons[b"logo.png"]) == ("large", "binary")
     assert b"big.py" in overlay.changes
+
+
+def test_a_large_file_of_rules_counts_as_absent(place: Place) -> None:
+    place.repo.commit(BASE)
+    place.repo.write({".gitmemignore": "a.py\n" + "#" * LIMIT})
+    overlay = place.overlay()
+    assert b".gitmemignore" not in overlay.view.paths
+    assert {path: reason for path, _, _, reason in contents(overlay.view)}[b"a.py"] == "indexed"
 
 
 def test_links_are_not_followed_and_pipes_not_waited_for(place: Place, tmp_path: Path) -> None:
