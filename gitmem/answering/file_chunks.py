@@ -4,6 +4,7 @@ from typing import Final
 
 import numpy as np
 
+from gitmem.answering.missing_content import missing_content
 from gitmem.answering.symbol_lookup import SymbolChunk, split_units
 from gitmem.chunking.blob_text import fit_blob, read_limit
 from gitmem.errors import UsageError
@@ -32,7 +33,7 @@ def chunk_file(view: View, entry: int, reader: ObjectReader, settings: Settings)
         raise UsageError(f"`{path}` is not indexed: large")
     content = reader.read(oid)
     if content is None:
-        raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
+        raise missing_content(view, entry)
     content = fit_blob(content, language, settings.max_file_bytes)
     if content is None:
         raise UsageError(f"`{path}` is not indexed: large")

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.excerpts import Excerpt, hash_content
 from gitmem.answering.location_lookup import IndexedTree, find_location
+from gitmem.answering.missing_content import missing_content
 from gitmem.chunking.blob_text import text_of
 from gitmem.display import visible
 from gitmem.errors import UsageError
@@ -31,7 +32,7 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str, folder
     path, oid = path_text(tree.view.path(location.entry)), tree.view.oid(location.entry)
     data = reader.read(oid)
     if data is None:
-        raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
+        raise missing_content(tree.view, location.entry)
     file = FileBlob(path, oid, tree.view.language(location.entry), data)
     return cut_excerpt(file, location.lines, location.symbol)
 

@@ -87,6 +87,8 @@ def test_a_large_file_of_a_folder_is_reported_with_its_size_and_the_limit(
     assert "  binary: logo.png, 4 bytes\n" in outcome.out
     status = json.loads(cli("status", "--json", cwd=folder).out)
     assert (status["state"], status["files"]["skipped"]["large"]) == ("Up to Date", 1)
+    for name in ("big.py", "big.py:chunk_0"):
+        assert_error(cli("get", name, cwd=folder), ExitCode.USAGE, "`big.py` is not indexed: large")
 
 
 def test_a_folder_is_one_of_the_repositories_until_it_is_removed(cli: Cli, folder: Path, data: Path) -> None:
