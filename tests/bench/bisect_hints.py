@@ -20,16 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gitmem.answering.answer import answer
 from gitmem.answering.bisect_hint import read_bisect_hint
 from gitmem.answering.range_suspects import Suspect
-from gitmem.answering.search_query import Query
 from gitmem.errors import GitFailed
-from gitmem.freshness.tree_selection import TreeSelection
-from gitmem.workspace import create_index, open_workspace
+from gitmem.workspace import open_workspace
 from tests.bench.bm25 import Bm25
+from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
 from tests.bench.issues import Task, clone_without_files, find_clone, read_tasks
+from tests.bench.processes import CommandFailed, run
 from tests.bench.scoring import mean
 from tests.bench.subjects import git, work_folder
 
@@ -81,14 +80,12 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 wanted = choose_range(subject.path, task, options.commits)
                 if wanted is None:
                     continue
-                workspace = open_workspace(subject.path, os.environ)
-                create_index(workspace)
                 try:
                     for end in (wanted.good, wanted.bad):  # the measured call finds both trees indexed
-                        answer(workspace, Query(task.question.strip()), TreeSelection(end))
+                        run(load_gitmem(options).index(subject.path, "--rev", end))
                     one, suspects = rank_task(subject.path, task, wanted)
-                except GitFailed as problem:
-                    print(f"{task.name}: {problem.message}", file=sys.stderr)
+                except (GitFailed, CommandFailed) as problem:
+                    print(f"{task.name}: {problem}", file=sys.stderr)
                     continue
                 ranked.append(one)
                 details[task.name] = {"ranks": one.ranks, "cpu_s": one.cpu, "commits": result_json(suspects, wanted)}
