@@ -90,7 +90,7 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
     limit = check_query(query, TreeSelection(rev="HEAD"), workspace.settings)
     if query.filters.records.excludes_code or query.filters.kinds not in ((), ("code",)):
         raise UsageError("the code of the past has no kinds and no fields of records", hint="leave out these filters")
-    view, snapshot = _open(workspace)
+    view, snapshot = open_past(workspace)
     lives = view.lives(snapshot)
     scope = _scope(view, snapshot, lives, asked, workspace)
     encoder = query_encoder(workspace.settings, require_index(workspace).fingerprint)
@@ -115,7 +115,7 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
     return PastAnswer(query.text, result.terms, hits, view.bounds.tip, len(view.commits), notes, milliseconds)
 
 
-def _open(workspace: Workspace) -> tuple[PastView, Snapshot]:
+def open_past(workspace: Workspace) -> tuple[PastView, Snapshot]:
     """Open the index of the past. Raises NoIndex if it was never completed, or by another version."""
     require_index(workspace)
     manifest = find_past(workspace)

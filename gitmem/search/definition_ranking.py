@@ -35,6 +35,7 @@ from gitmem.search.stop_words import STOP_WORDS
 from gitmem.words import find_identifiers, split_identifier, stem
 
 DEFINITION_FUSION: Final = FusionWeights(semantic=0.45, lexical=1.4)
+"""Weights of meaning and of words in `fused`: a definition is asked for by its own words."""
 
 DEFINITION_WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,  # meaning and words of the version [standard deviations]
@@ -49,8 +50,8 @@ DEFINITION_WEIGHTS: Final[Mapping[str, float]] = {
     "path": WEIGHTS["path"],
     **{role: WEIGHTS[role] for role in ("prose", "test", "example", "document", "auxiliary")},
 }
-"""Logits of each feature, see `rank.WEIGHTS`. The first ones are fitted on definitions of two repositories that are
-asked for by name and by documentation; each version is as likely to be asked for as any other."""
+"""Logits of each feature, see `rank.WEIGHTS`. Those with a comment, `path_cosine` and the fusion are fitted by
+`tests/bench/fit_past_weights.py`, `folder` and `function` chosen, and the others are those of files."""
 
 CANDIDATES: Final = 600
 """Rows of each retrieval: a dozen versions of fifty definitions."""
@@ -63,6 +64,10 @@ STOP_WEIGHT: Final = 0.3
 
 TYPICAL_WORDS: Final = 1100.0
 """Length of every row's file: the size at which the length of a file counts neither for nor against it."""
+
+
+_LOGITS_OF_COSINE: Final = 5.0
+"""Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
 
 
 class Definitions(NamedTuple):
@@ -91,27 +96,41 @@ def search_definitions(
     """
     if not scope.row_count:
         return SearchResult(query.terms, []), []
-    retrieved = retrieve(
-        scope, _with_joined_name(query), encoder, mode=options.mode, nearest=CANDIDATES, limit=CANDIDATES
-    )
-    versions = _list_versions(retrieved)
-    retrieved = retrieved._replace(candidates=_apart(retrieved.candidates, path_of))
+    retrieved, versions = retrieve_versions(scope, query, encoder, path_of, options.mode)
     candidates = retrieved.candidates
     ordinary = rank_candidates(retrieved, limit=1, fusion=options.fusion)
-    sums = _sum_features(retrieved, definitions, options) if len(candidates.row) else ordinary.sums
+    sums = _sum_features(retrieved, definitions, options)
     best = _select(candidates, versions, definitions.group, sums, limit)
     top = max((score for _, score in ordinary.selected), default=0.0)
     scored = [(place, top * math.exp(sums[place] - sums[best[0]])) for place in best]
-    passing = [(place, score) for place, score in scored if ordinary.makes_sense or min_score is not None]
-    passing = [(place, score) for place, score in passing if min_score is None or score >= min_score]
-    rejected = [score for place, score in scored if (place, score) not in passing]
-    least = FLOOR if min_score is None else min_score
+    least = min_score if min_score is not None else 0.0 if ordinary.makes_sense else math.inf
+    passing = [one for one in scored if one[1] >= least]
+    rejected = [score for _, score in scored[len(passing) :]]
     result = SearchResult(
         query.terms,
         load_hits(scope, candidates, passing, {}),
-        rejected=Rejected(len(rejected), max(rejected), least) if rejected else None,
+        rejected=Rejected(len(rejected), rejected[0], FLOOR if min_score is None else min_score) if rejected else None,
     )
     return result, [int(candidates.row[place]) for place, _ in passing]
+
+
+def retrieve_versions(
+    scope: Scope, query: ParsedQuery, encoder: Encoder, path_of: Callable[[str], str], mode: str
+) -> tuple[Retrieval, list[Scored]]:
+    """Return the candidates as if each were alone in a file, and their places in versions of files."""
+    query = _with_joined_name(query)
+    retrieved = retrieve(scope, query, encoder, mode=mode, nearest=CANDIDATES, limit=CANDIDATES)
+    return retrieved._replace(candidates=_apart(retrieved.candidates, path_of)), _list_versions(retrieved)
+
+
+def compute_definition_features(
+    retrieved: Retrieval, definitions: Definitions, fusion: str, weights: FusionWeights = DEFINITION_FUSION
+) -> Features:
+    """Compute the features of candidates that are alone in their files."""
+    candidates, query = fuse_candidates(retrieved, fusion, weights), retrieved.query
+    features = compute_features(query, candidates, retrieved.idf, retrieved.role_shares)
+    versions = np.log(np.maximum(definitions.versions[candidates.row], 1))
+    return {**features, **_compare_names(query, candidates.symbol), "versions": versions}
 
 
 def _with_joined_name(query: ParsedQuery) -> ParsedQuery:
@@ -137,18 +156,11 @@ def _apart(candidates: Candidates, path_of: Callable[[str], str]) -> Candidates:
 
 def _sum_features(retrieved: Retrieval, definitions: Definitions, options: SearchOptions) -> NDArray[np.float64]:
     """Return the weighted sums of the candidates; by meaning alone their cosines, on the same scale."""
-    candidates, query = retrieved.candidates, retrieved.query
     if options.mode == "semantic":
-        return _LOGITS_OF_COSINE * candidates.dense.astype(np.float64)
-    candidates = fuse_candidates(retrieved, options.fusion, DEFINITION_FUSION)
-    features = compute_features(query, candidates, retrieved.idf, retrieved.role_shares)
-    versions = np.log(definitions.versions[candidates.row])
-    own = {**features, **_compare_names(query, candidates.symbol), "versions": versions}
-    return combine_features(own, DEFINITION_WEIGHTS)
-
-
-_LOGITS_OF_COSINE: Final = 5.0
-"""Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
+        return _LOGITS_OF_COSINE * retrieved.candidates.dense.astype(np.float64)
+    if not len(retrieved.candidates.row):
+        return np.zeros(0)
+    return combine_features(compute_definition_features(retrieved, definitions, options.fusion), DEFINITION_WEIGHTS)
 
 
 def _select(

@@ -19,6 +19,7 @@ from tests.bench import (
     fit_code_weights,
     fit_document_weights,
     fit_history_weights,
+    fit_past_weights,
     history,
     hook,
     http_search,
@@ -110,6 +111,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "fit-code-weights": fit_code_weights,
     "fit-document-weights": fit_document_weights,
     "fit-history-weights": fit_history_weights,
+    "fit-past-weights": fit_past_weights,
 }
 
 
