@@ -110,3 +110,10 @@ def test_a_query_of_a_clean_tree_imports_no_module_for_uncommitted_files(own: Re
     assert imported_modules(own.path, "query", SIGN) & HEAVY == set(), (
         "a blob indexed while uncommitted is known after the commit"
     )
+
+
+def test_the_history_of_a_line_imports_no_search(own: Repo) -> None:
+    own.commit({"new.py": "def new_thing():\n    pass\n"})
+    modules = imported_modules(own.path, "when", "new.py:1")
+    assert "gitmem.history.tracer" in modules
+    assert not modules & (IDLE | {"gitmem.answering.answer", "gitmem.answering.defining_files"})
