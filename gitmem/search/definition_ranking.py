@@ -65,7 +65,6 @@ STOP_WEIGHT: Final = 0.3
 TYPICAL_WORDS: Final = 1100.0
 """Length of every row's file: the size at which the length of a file counts neither for nor against it."""
 
-
 _LOGITS_OF_COSINE: Final = 5.0
 """Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
 
@@ -91,7 +90,7 @@ def search_definitions(
     """Return the best version of each of the best definitions, and their rows.
 
     `path_of` returns the path of a version in its tree. The best result has the score that it would have in a search
-    of files, and the ratio of two scores is that of their likelihoods. Without `min_score` there are no results if the
+    of files, and the ratio of two scores is that of their likelihoods. Without `min_score` the answer is empty if the
     query makes no sense.
     """
     if not scope.row_count:
