@@ -160,5 +160,6 @@ GLOBALS: Final[Mapping[str, frozenset[str]]] = {
         "Array ArrayBuffer BigInt Boolean Buffer Date Error Function Intl JSON Map Math Number Object Promise Proxy "
         "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console globalThis".split()
     ),
+    "c": frozenset({"std"}),
 }
-"""Objects of the library that need no import, by family. Their members are never those of a tree."""
+"""Objects and namespaces of the library that need no import, by family. Their members are never those of a tree."""

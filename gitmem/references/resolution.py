@@ -113,7 +113,7 @@ class Resolver:
 
     def _in_file(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions in the same file that a bare name can reach."""
-        if not len(file.occurrences.find(name.encode())):
+        if not file.occurrences.has(name.encode()):
             return []
         defined = file.definitions(name)
         if not defined:

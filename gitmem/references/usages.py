@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, Names
@@ -20,6 +21,9 @@ MAX_FILES: Final = 2_000
 
 MAX_REFERENCES: Final = 20_000
 """References that are resolved for one query; the files after them are left out."""
+
+MAX_IN_FILE: Final = 2_000
+"""References that are resolved in one file: a generated one has more than all others together."""
 
 MAX_FOLLOWED: Final = 200
 """Definitions that one step to the next depth follows."""
@@ -92,6 +96,8 @@ class UsageFinder:
         self._read = 0
         self._omitted = 0
         self._resolved = 0
+        self._crowded: set[int] = set()
+        self._direct: dict[tuple[tuple[Definition, ...], str], dict[str, list[Usage]]] = {}
 
     def find(
         self,
@@ -125,32 +131,49 @@ class UsageFinder:
             callers = self._callers(targets, name, max(depth, 1))
             mentions = self._referring(targets, name).get("mentions", [])
             usages["tests"] = _unique_lines(each for each in [*callers, *mentions] if self._in_test(each))
-        cut = (
-            f"{self._omitted:,} of {self._omitted + self._read:,} files with such names were not read"
-            if self._omitted
-            else ""
-        )
         ordered = {relation: usages[relation] for relation in USAGE_RELATIONS if relation in usages}
         return Found(
-            {relation: self._ranked(targets, usages) for relation, usages in ordered.items()}, [cut] if cut else []
+            {relation: self._ranked(targets, usages) for relation, usages in ordered.items()}, list(self._cuts())
         )
+
+    def _cuts(self) -> Iterable[str]:
+        if self._omitted:
+            yield f"{self._omitted:,} of {self._omitted + self._read:,} files with such names were not read"
+        if self._crowded:
+            files = count(len(self._crowded), "file")
+            yield f"only the first {MAX_IN_FILE:,} references were read in {files} with more of them"
 
     def _definition(self, definition: Definition) -> Usage:
         return Usage(definition.entry, definition.line, OCCURRENCE_KINDS[definition.kind], definition.symbol, depth=0)
 
     def _referring(self, targets: Sequence[Definition], name: str, depth: int = 1) -> dict[str, list[Usage]]:
         """Return the usages of definitions by relation, as found in all files that mention their name."""
+        # Several relations begin with the same references, which count against the bounds once.
+        key = tuple(targets), name
+        if key not in self._direct:
+            self._direct[key] = self._find_referring(targets, name, depth)
+        return self._direct[key]
+
+    def _find_referring(self, targets: Sequence[Definition], name: str, depth: int) -> dict[str, list[Usage]]:
         meaning = frozenset(targets)
         grouped: dict[str, list[Usage]] = {}
         for file in self._files(name, REFERRED | IMPORTED | INHERITED, targets):
-            for occurrence, resolution in self._references(file, name):
-                self._resolved += 1
+            for occurrence, resolution in self._bounded(file, name):
                 if not self._is_meant(file, occurrence, resolution, meaning):
                     continue
                 kind = OCCURRENCE_KINDS[occurrence.kind]
                 usage = self._usage(file, occurrence.line, kind, resolution, depth)
                 grouped.setdefault(_RELATION_OF[kind], []).append(usage)
         return {relation: _unique_lines(usages) for relation, usages in grouped.items()}
+
+    def _bounded(self, file: FileNames, name: str) -> Iterable[tuple[Occurrence, Resolution]]:
+        """Yield the first references to a name in a file, and count those files that have more."""
+        for number, reference in enumerate(self._references(file, name)):
+            if number == MAX_IN_FILE:
+                self._crowded.add(file.entry)
+                return
+            self._resolved += 1
+            yield reference
 
     def _is_meant(
         self, file: FileNames, occurrence: Occurrence, resolution: Resolution, wanted: frozenset[Definition]
@@ -166,9 +189,9 @@ class UsageFinder:
         """Yield the files in which a name has one of some roles, up to the limit; those near the definitions first."""
         entries = self._names.entries(name, roles).tolist()
         allowed = max(0, self._bounds.files - self._read)
+        near = {each.entry for each in targets}
+        entries.sort(key=lambda entry: (entry not in near, entry))
         if len(entries) > allowed:
-            near = {each.entry for each in targets}
-            entries.sort(key=lambda entry: (entry not in near, entry))
             self._omitted += len(entries) - allowed
         for place, entry in enumerate(entries[:allowed]):
             self._check()
@@ -265,7 +288,7 @@ class UsageFinder:
 
     def _extending(self, target: Definition, depth: int) -> Iterable[tuple[Usage, Definition]]:
         for file in self._files(target.name, INHERITED, [target]):
-            for occurrence, resolution in self._references(file, target.name):
+            for occurrence, resolution in self._bounded(file, target.name):
                 if OCCURRENCE_KINDS[occurrence.kind] == "base" and target in resolution.definitions:
                     class_ = self._resolver.class_of_base(file, occurrence.line)
                     if class_ is not None:

@@ -13,6 +13,7 @@ indices into the strings. A name takes some three bytes, five times less than it
 
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -69,11 +70,14 @@ class Occurrences(NamedTuple):
 
     def find(self, name: bytes) -> NDArray[np.int64]:
         """Return the places of a name."""
-        try:
-            number = self.strings.index(name)
-        except ValueError:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(self.names == number)
+        return (
+            np.flatnonzero(self.names == bisect_left(self.strings, name)) if self.has(name) else np.zeros(0, np.int64)
+        )
+
+    def has(self, name: bytes) -> bool:
+        """Return whether a text is a name or receiver here; generated files have tens of thousands of them."""
+        place = bisect_left(self.strings, name)
+        return place < len(self.strings) and self.strings[place] == name
 
     def roles(self) -> list[tuple[bytes, int]]:
         """Return each name with the set of its roles, sorted by name."""

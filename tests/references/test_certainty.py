@@ -17,6 +17,12 @@ class Parser {
     "src/shop/time/Clock.kt": "package shop.time\nclass Clock {\n    fun hour(): Int = 1\n}\n",
     "src/Tool.php": "<?php\nclass Tool { function run() {} }\n",
     "src/use.php": "<?php\nuse Tool;\n$tool = new Tool();\n",
+    "c/memory.c": "void free(void *p) {}\nint weigh(int x) { return x; }\n",
+    "c/main.c": "int main() { free(0); return weigh(1); }\n",
+    "cpp/box.hpp": "struct Box {\n  int put(int x);\n  int put(char *x) { return 1; }\n  void move();\n};\n",
+    "cpp/box.cpp": "int Box::put(int x) { return x; }\nint Box::all() { std::move(1); return put(1); }\n",
+    "php/level.php": "<?php\nnamespace Shop;\nclass Error {}\nfunction strlen($x) {}\n",
+    "php/main.php": "<?php\nnamespace Other;\n$a = new \\Error('x');\nstrlen('y');\n",
     "src/shop/Main.kt": "package shop\nimport shop.time.*\nfun run() { hour() }\n",
 }
 
@@ -39,3 +45,20 @@ def test_the_import_of_a_package_brings_no_member_of_its_classes(shop: Searcher)
 
 def test_a_class_without_a_namespace_is_imported_by_its_name_alone(shop: Searcher) -> None:
     assert places(shop, "Tool", "callers") == ["src/use.php:3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("free", ["c/main.c:1+"]),
+        ("weigh", ["c/main.c:1"]),
+        ("strlen", ["php/main.php:4+"]),
+        ("Shop.Error", []),
+        ("Box.move", []),
+        ("cpp/box.hpp:3", ["cpp/box.cpp:2 3"]),
+    ],
+)
+def test_functions_of_libraries_and_overloads_in_other_files_are_not_certain(
+    shop: Searcher, name: str, expected: list[str]
+) -> None:
+    assert places(shop, "php/level.php:3" if name == "Shop.Error" else name, "callers") == expected

@@ -1,0 +1,70 @@
+"""Bounds of answers about names: generated files, names that are used everywhere, recursion and cycles."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitmem.answering.searcher import Searcher
+from gitmem.references.usages import MAX_IN_FILE, Bounds, UsageFinder
+from gitmem.types import MAX_USAGE_DEPTH
+from tests.references.asking import ask, indexed_files, places
+
+FILES = {
+    "core.py": "def get(x):\n    return get(x)\n",
+    "a_generated.py": "from core import get\n" + "get(1)\n" * (MAX_IN_FILE + 500),
+    "use.py": "from core import get\nget(2)\n",
+    "other.py": "from core import get\nget(3)\n",
+    "cycle.py": "class A(B):\n    pass\nclass B(A):\n    pass\ndef ping(): return pong()\ndef pong(): return ping()\n",
+}
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with indexed_files(tmp_path_factory.mktemp("crowded"), FILES) as searcher:
+        yield searcher
+
+
+def test_a_generated_file_leaves_room_for_the_others(crowded: Searcher) -> None:
+    answer = ask(crowded, "get", "callers", limit=5)
+    (related,) = answer.relations
+    # Of the generated file one reference is its import; the others are one recursive call and two calls.
+    assert (related.total, len(related.places)) == (MAX_IN_FILE - 1 + 3, 5)
+    assert f"only the first {MAX_IN_FILE:,} references were read in 1 file with more of them" in answer.notes
+    assert {"use.py:2", "other.py:2", "core.py:2"} <= set(places_of(crowded, 3_000))
+
+
+def places_of(searcher: Searcher, limit: int) -> list[str]:
+    (related,) = ask(searcher, "get", "callers", limit=limit).relations
+    return [f"{place.path}:{place.line}" for place in related.places]
+
+
+def test_more_steps_count_the_same_references_once(crowded: Searcher) -> None:
+    finder = bounded(crowded, Bounds(references=MAX_IN_FILE + 10))
+    results = finder.find(crowded.names.definitions("get"), "get", ("callers", "importers"), depth=3)
+    assert len(results.relations["callers"]) >= MAX_IN_FILE
+    assert len(results.relations["importers"]) == 3
+
+
+@pytest.mark.parametrize(("bounds", "cut"), [(Bounds(files=1), 3), (Bounds(references=10), 2)])
+def test_files_behind_a_bound_are_counted(crowded: Searcher, bounds: Bounds, cut: int) -> None:
+    results = bounded(crowded, bounds).find(crowded.names.definitions("get"), "get", ("callers",))
+    assert results.cuts[0] == f"{cut} of 4 files with such names were not read"
+    # The file of the definition comes first.
+    assert any(usage.line == 2 and usage.symbol == "get" for usage in results.relations["callers"])
+
+
+def bounded(searcher: Searcher, bounds: Bounds) -> UsageFinder:
+    return UsageFinder(searcher.names, lambda _: False, bounds=bounds)
+
+
+@pytest.mark.parametrize(
+    ("name", "relation", "expected"),
+    [
+        ("A", "subclasses", ["cycle.py:3", "cycle.py:1"]),
+        ("B", "implementers", ["cycle.py:1", "cycle.py:3"]),
+        ("ping", "callers", ["cycle.py:6", "cycle.py:5"]),
+        ("ping", "callees", ["cycle.py:6"]),
+    ],
+)
+def test_recursion_and_cycles_end(crowded: Searcher, name: str, relation: str, expected: list[str]) -> None:
+    assert places(crowded, name, relation, depth=MAX_USAGE_DEPTH) == expected
