@@ -56,6 +56,8 @@ class Cost:
 
     tokens: int
     recall: float
+    others: int = 0
+    """Listed places that are not expected."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +114,8 @@ def ask_usages(searcher: Searcher, question: Question, count: Counter) -> Cost:
             read += cost.tokens
             if cost.recall == 1 or answer.relations[0].total <= limit:
                 break
-    return Cost(read, cost.recall)
+    listed = {f"{place.path}:{place.line}" for place in answer.relations[0].places}
+    return Cost(read, cost.recall, len(listed.difference(question.expected)))
 
 
 def read_hits(question: Question, hits: Sequence[tuple[str, int, str]], count: Counter) -> Cost:
@@ -186,6 +189,7 @@ def figures(kind: str, costs: Sequence[tuple[Question, Cost, Cost, Cost]]) -> li
         Figure(kind, "questions", len(own)),
         Figure(kind, "complete answers of usages", len(complete) / len(own)),
         Figure(kind, "expected places in answers of usages", mean([cost.recall for cost in usages])),
+        Figure(kind, "other places in an answer of usages, mean", mean([float(cost.others) for cost in usages])),
         Figure(kind, "usages, median", statistics.median(cost.tokens for cost in usages), "tokens"),
         Figure(kind, "hits of a search for the name, median", statistics.median(c.tokens for c in listed), "tokens"),
         Figure(kind, "and the lines around them, median", statistics.median(c.tokens for c in around), "tokens"),
