@@ -210,7 +210,10 @@ _C: Final = {
         (union_specifier name: (type_identifier) @_ body: (_))
         (enum_specifier name: (type_identifier) @_ body: (_))
         (type_definition declarator: (type_identifier) @_)""",
-    "value": "(preproc_def name: (identifier) @_)",
+    "value": """
+        (preproc_def name: (identifier) @_)
+        (field_declaration declarator: (function_declarator declarator:
+            (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @_))))""",
     "call": """
         (call_expression function: (identifier) @_)
         (call_expression function: (field_expression field: (field_identifier) @_))""",
