@@ -212,8 +212,8 @@ _C: Final = {
         (type_definition declarator: (type_identifier) @_)""",
     "value": """
         (preproc_def name: (identifier) @_)
-        (field_declaration declarator: (function_declarator declarator:
-            (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @_))))""",
+        (function_declarator declarator:
+            (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @_)))""",
     "call": """
         (call_expression function: (identifier) @_)
         (call_expression function: (field_expression field: (field_identifier) @_))""",

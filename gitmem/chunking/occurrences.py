@@ -130,7 +130,11 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
 
 
 def _add_names(
-    data: bytes, captures: Mapping[str, list[Node]], statements: list[tuple[int, int]], names: list[_Name], language: str
+    data: bytes,
+    captures: Mapping[str, list[Node]],
+    statements: list[tuple[int, int]],
+    names: list[_Name],
+    language: str,
 ) -> None:
     """Add the captured names outside of import statements to those of the imports, each place once."""
     places = _captured_names(data, captures)

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.answering.usage_answer import UsageQuery, usages_of
@@ -60,6 +60,15 @@ class Cost:
     """Listed places that are not expected."""
 
 
+class Answered(NamedTuple):
+    """Question with the costs of its answers: by the tool, by hits alone, by hits and the lines around them."""
+
+    question: Question
+    usages: Cost
+    hits: Cost
+    around: Cost
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the clones of the repositories."""
     parser.add_argument("--repositories", type=Path, required=True, help="folder of the clones: OWNER+NAME, or NAME")
@@ -70,7 +79,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def measure(options: argparse.Namespace) -> list[Figure]:
     """Index each repository at the commit of its questions, and answer them in both ways."""
     questions, count, gitmem = read_questions(options.questions), load_counter(), load_gitmem(options)
-    costs: list[tuple[Question, Cost, Cost, Cost]] = []
+    costs: list[Answered] = []
     with work_folder(options) as work:
         for repository in dict.fromkeys(question.repository for question in questions):
             subject = clone_subject(find_clone(options.repositories, repository), work)
@@ -81,8 +90,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             texts = dict(read_texts(subject.path))
             for question in own:
                 hits = find_word(texts, question.name)
-                costs.append((question, ask_usages(searcher, question, count),
-                              read_hits(question, hits, count), read_around(question, hits, texts, count)))  # fmt: skip
+                answered = Answered(question, ask_usages(searcher, question, count), read_hits(question, hits, count),
+                                    read_around(question, hits, texts, count))  # fmt: skip
+                costs.append(answered)
                 if options.details:
                     print(question.repository, question.kind, question.name, *costs[-1][1:])
     return [figure for kind in (*KINDS, "all") for figure in figures(kind, costs)]
@@ -178,21 +188,21 @@ def find_word(texts: dict[str, list[str]], name: str) -> list[tuple[str, int, st
     ]
 
 
-def figures(kind: str, costs: Sequence[tuple[Question, Cost, Cost, Cost]]) -> list[Figure]:
+def figures(kind: str, costs: Sequence[Answered]) -> list[Figure]:
     """Return the medians and sums of one kind of questions, or of all."""
-    own = [each for each in costs if kind in (each[0].kind, "all")]
+    own = [each for each in costs if kind in (each.question.kind, "all")]
     if not own:
         return []
-    usages, listed, around = ([each[number] for each in own] for number in (1, 2, 3))
-    complete = [each for each in own if each[1].recall == 1]
+    usages = [each.usages for each in own]
+    complete = [each for each in own if each.usages.recall == 1]
     return [
         Figure(kind, "questions", len(own)),
         Figure(kind, "complete answers of usages", len(complete) / len(own)),
         Figure(kind, "expected places in answers of usages", mean([cost.recall for cost in usages])),
         Figure(kind, "other places in an answer of usages, mean", mean([float(cost.others) for cost in usages])),
         Figure(kind, "usages, median", statistics.median(cost.tokens for cost in usages), "tokens"),
-        Figure(kind, "hits of a search for the name, median", statistics.median(c.tokens for c in listed), "tokens"),
-        Figure(kind, "and the lines around them, median", statistics.median(c.tokens for c in around), "tokens"),
+        Figure(kind, "hits of a search for the name, median", statistics.median(each.hits.tokens for each in own), "tokens"),
+        Figure(kind, "and the lines around them, median", statistics.median(each.around.tokens for each in own), "tokens"),
         Figure(kind, "lines around, relative to usages where complete",
-               statistics.median(each[3].tokens / each[1].tokens for each in complete), "x"),
+               statistics.median(each.around.tokens / each.usages.tokens for each in complete), "x"),
     ]  # fmt: skip

@@ -3,7 +3,17 @@
 from collections import Counter
 from pathlib import Path
 
-from tests.bench.call_questions import KINDS, Cost, Question, figures, find_word, read_around, read_hits, read_questions
+from tests.bench.call_questions import (
+    KINDS,
+    Answered,
+    Cost,
+    Question,
+    figures,
+    find_word,
+    read_around,
+    read_hits,
+    read_questions,
+)
 from tests.bench.call_questions import QUESTIONS as FILE
 from tests.bench.server_oracles import compile_commands
 
@@ -32,8 +42,8 @@ def test_hits_and_the_lines_around_them_count_until_the_answer_is_complete() -> 
 def test_figures_compare_complete_answers_only() -> None:
     question = Question("o/r", "0", "callers", "a.py:1", "run", ("a.py:63",))
     costs = [
-        (question, Cost(10, 1.0, others=2), Cost(20, 1.0), Cost(100, 1.0)),
-        (question, Cost(50, 0.5), Cost(20, 1.0), Cost(50, 1.0)),
+        Answered(question, Cost(10, 1.0, others=2), Cost(20, 1.0), Cost(100, 1.0)),
+        Answered(question, Cost(50, 0.5), Cost(20, 1.0), Cost(50, 1.0)),
     ]
     values = {figure.name: figure.value for figure in figures("callers", costs)}
     assert values["complete answers of usages"] == 0.5

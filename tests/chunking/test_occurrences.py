@@ -103,8 +103,8 @@ def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
 
 @pytest.mark.parametrize("language", ["c", "cpp"])
 def test_a_field_that_points_to_a_function_is_a_definition(language: str) -> None:
-    text = "struct Calls {\n  void (*release)(void *);\n  int size;\n};\n"
-    assert names_of(text, language, "class", "value", "function") == ["Calls", "release"]
+    text = "struct Calls {\n  void (*release)(void *);\n  char *(*make)(int);\n  int size;\n};\n"
+    assert names_of(text, language, "class", "value", "function") == ["Calls", "release", "make"]
 
 
 @pytest.mark.parametrize(

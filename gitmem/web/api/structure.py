@@ -1,5 +1,6 @@
 """Operations about the names in several repositories that import each other: usages, outline, callers of changes."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from gitmem.answering.impact_answer import DEFAULT_LIMIT as DEFAULT_CALLERS
@@ -93,10 +94,9 @@ def _registered(service: Service, names: list[str]) -> list[str]:
     return names
 
 
-def _answer(service: Service, trees: TreesQuery, call: Call, use: Any) -> Joined:
+def _answer(service: Service, trees: TreesQuery, call: Call, use: Callable[[JoinedTrees], Joined]) -> Joined:
     chosen = trees.choose(service.environment, None, allow_folders=False)
-    answer: Joined = answer_joined(service.repositories, chosen, trees, call, use)
-    return answer
+    return answer_joined(service.repositories, chosen, trees, call, use)
 
 
 _STATE: Final = {
