@@ -10,7 +10,7 @@ import json
 import os
 import re
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -195,14 +195,18 @@ def figures(kind: str, costs: Sequence[Answered]) -> list[Figure]:
         return []
     usages = [each.usages for each in own]
     complete = [each for each in own if each.usages.recall == 1]
+
+    def median(name: str, tokens: Iterable[int]) -> Figure:
+        return Figure(kind, f"{name}, median", statistics.median(tokens), "tokens")
+
     return [
         Figure(kind, "questions", len(own)),
         Figure(kind, "complete answers of usages", len(complete) / len(own)),
         Figure(kind, "expected places in answers of usages", mean([cost.recall for cost in usages])),
         Figure(kind, "other places in an answer of usages, mean", mean([float(cost.others) for cost in usages])),
-        Figure(kind, "usages, median", statistics.median(cost.tokens for cost in usages), "tokens"),
-        Figure(kind, "hits of a search for the name, median", statistics.median(each.hits.tokens for each in own), "tokens"),
-        Figure(kind, "and the lines around them, median", statistics.median(each.around.tokens for each in own), "tokens"),
+        median("usages", (cost.tokens for cost in usages)),
+        median("hits of a search for the name", (each.hits.tokens for each in own)),
+        median("and the lines around them", (each.around.tokens for each in own)),
         Figure(kind, "lines around, relative to usages where complete",
                statistics.median(each.around.tokens / each.usages.tokens for each in complete), "x"),
     ]  # fmt: skip
