@@ -214,25 +214,31 @@ class JoinedTrees:
 
     def find_files(self, path: str, folder: str, first: str) -> MappedPath:
         """Return the files below a path of one repository: the one that begins it, or else the user's own."""
-        import numpy as np
-
         number, text = self.split(path or first)
         of = self.own if number is None else number
         if not text and number is None:
-            sizes = [member.searcher.files_in_tree for member in self.members]
-            return MappedPath("", np.concatenate([start + np.arange(size) for start, size in
-                                                  zip(self._first, sizes, strict=True)]))  # fmt: skip
+            return self._all_files("")
+        if of is None and not path and "/" not in text:
+            return self._all_files(text)
         if of is None:
-            if not path and "/" not in text:
-                return self.find_files("", folder, "")._replace(word=text)
             hint = f"begin the path with a repository: {self.members[0].name}:{text}"
             raise UsageError(f"`{text}` is a path in one repository", hint=hint)
+        member, here = self.members[of], folder if number is None else ""
+        # Behind the name of a repository, a text is never a word.
         is_path = bool(path) or number is not None
-        mapped = resolve_path(self.members[of].searcher, text if is_path else "", folder if number is None else "",
-                              first="" if is_path else text)  # fmt: skip
+        mapped = resolve_path(member.searcher, text if is_path else "", here, first="" if is_path else text)
         if mapped.word:
-            return self.find_files("", folder, "")._replace(word=mapped.word)
-        return MappedPath(f"{self.members[of].name}:{mapped.path}", mapped.entries + self._first[of])
+            return self._all_files(mapped.word)
+        return MappedPath(f"{member.name}:{mapped.path}", mapped.entries + self._first[of])
+
+    def _all_files(self, word: str) -> MappedPath:
+        import numpy as np
+
+        files = [
+            first + np.arange(member.searcher.files_in_tree)
+            for first, member in zip(self._first, self.members, strict=True)
+        ]
+        return MappedPath("", np.concatenate(files), word)
 
     def find_entry(self, path: bytes) -> int | None:
         if self.own is None:
