@@ -68,13 +68,12 @@ class WordMatches(NamedTuple):
 
 
 _HEADS: Final = """
-SELECT heads.id, repositories.name, revision, commit, tree, fingerprint, dimensions, files, contents, chunks,
-  words, roles
-FROM gitmem.heads JOIN gitmem.repositories ON repositories.id = heads.repository
-  JOIN gitmem.producers ON producers.id = heads.producer
-WHERE (%(all)s OR repositories.name = ANY(%(names)s))
-  AND CASE WHEN %(revision)s = '' THEN is_default ELSE revision = %(revision)s END
-ORDER BY repositories.name
+SELECT (head).id, name, (head).revision, (head).commit, (head).tree, fingerprint, dimensions, (head).files,
+  (head).contents, (head).chunks, (head).words, (head).roles
+FROM gitmem.visible_heads(CASE WHEN %(all)s THEN NULL ELSE %(names)s::text[] END)
+  JOIN gitmem.producers ON producers.id = (head).producer
+WHERE CASE WHEN %(revision)s = '' THEN (head).is_default ELSE (head).revision = %(revision)s END
+ORDER BY name
 """
 
 _NEAR: Final = """
@@ -115,7 +114,7 @@ _BLOBS: Final = """
 SELECT id, oid, language, parsed_language, outcome, record FROM gitmem.blobs WHERE id = ANY(%s) ORDER BY id
 """
 _PATHS: Final = """
-SELECT head, path, blob FROM gitmem.entries WHERE head = ANY(%s) AND blob = ANY(%s) ORDER BY head, path
+SELECT head, path, blob FROM gitmem.visible_paths(%s, %s) ORDER BY head, path
 """
 
 

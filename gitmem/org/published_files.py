@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from gitmem.org.connection import Database
 
 _FILE: Final = """
-SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.entries JOIN gitmem.blobs ON blobs.id = blob
-WHERE head = %s AND path = %s
+SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.blobs WHERE id = gitmem.visible_file(%s, %s)
 """
 
 

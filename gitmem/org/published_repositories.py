@@ -38,11 +38,12 @@ class DatabaseStatus(NamedTuple):
 
 
 _LIST: Final = """
-SELECT repositories.name, revision, coalesce(is_default, false), commit, coalesce(files, 0), coalesce(chunks, 0),
-  to_char(published AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+SELECT repositories.name, (head).revision, coalesce((head).is_default, false), (head).commit, coalesce((head).files, 0),
+  coalesce((head).chunks, 0), to_char((head).published AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
   ARRAY(SELECT grants.role::text FROM gitmem.grants WHERE grants.repository = repositories.id ORDER BY 1)
-FROM gitmem.repositories LEFT JOIN gitmem.heads ON heads.repository = repositories.id
-ORDER BY repositories.name, is_default DESC, revision
+FROM gitmem.visible_repositories() repositories
+  LEFT JOIN gitmem.visible_heads() visible ON (head).repository = repositories.id
+ORDER BY repositories.name, (head).is_default DESC, (head).revision
 """
 _TABLES: Final = ("blobs", "signatures", "entries", "heads", "repositories", "grants", "producers")
 
@@ -58,8 +59,8 @@ def read_status(database: "Database") -> DatabaseStatus:
     require_version(database)
     about: Any = database.execute(
         "SELECT current_setting('server_version'),"
-        " current_user, pg_has_role('gitmem_publisher', 'USAGE'), (SELECT count(*) FROM gitmem.repositories),"
-        " (SELECT count(*) FROM gitmem.heads), (SELECT coalesce(sum(chunks), 0)::bigint FROM gitmem.heads)"
+        " current_user, pg_has_role('gitmem_publisher', 'USAGE'), (SELECT count(*) FROM gitmem.visible_repositories()),"
+        " count(*), coalesce(sum((head).chunks), 0)::bigint FROM gitmem.visible_heads()"
     ).fetchone()
     server, role, publishes, repositories, heads, chunks = about
     blobs = unused = None

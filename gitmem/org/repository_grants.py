@@ -105,7 +105,7 @@ def read_grants(file: Path) -> dict[str, tuple[str, ...]]:
 
 
 def _get_repository(database: "Database", name: str) -> int:
-    row = database.execute("SELECT id FROM gitmem.repositories WHERE name = %s", (name,)).fetchone()
+    row = database.execute("SELECT id FROM gitmem.visible_repositories() WHERE name = %s", (name,)).fetchone()
     if row is None:
         raise UsageError(f"no repository `{name}` is published", hint="gitmem org repos")
     return int(str(row[0]))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -12,110 +11,24 @@ from gitmem.errors import UsageError
 from gitmem.org.connection import open_database
 from gitmem.org.migrations import migrate
 from gitmem.org.repository_grants import grant, read_grants, revoke, synchronise
+from tests.faults import org_rights
 from tests.gitrepo import Repo
 from tests.org.conftest import user_dsn
 from tests.sample import SIGN, Cli, assert_error
 
 TABLES = ("repositories", "heads", "entries", "blobs", "signatures", "grants", "producers")
-USERS, REPOSITORIES, QUERIES = 20, 60, 10_000
-
-FILL = """
-INSERT INTO gitmem.producers (fingerprint, dimensions) VALUES ('fuzz', 8);
-INSERT INTO gitmem.repositories (name) SELECT 'r' || n FROM generate_series(1, %(repositories)s) n;
-INSERT INTO gitmem.heads (repository, revision, is_default, commit, tree, producer, files, contents,
-  chunks, words, roles, published) SELECT id, 'main', true, '', '', 1, 1, 1, 1, 1, '{}', now() FROM gitmem.repositories;
-INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome, chunks, kinds, words, record, text)
-  SELECT n, int4send(n), '', 1, '', 0, 1, 1, 1, '', '' FROM generate_series(1, 4 * %(repositories)s) n;
-INSERT INTO gitmem.signatures (blob, bits) SELECT id, ARRAY[id::int::bit(8)::bit varying] FROM gitmem.blobs;
-INSERT INTO gitmem.runs (part, scale, postings) VALUES (0, 0, 4 * %(repositories)s);
-INSERT INTO gitmem.term_lists (run, bucket, terms, entries)
-  SELECT 1, 0, array_agg((id %% 7)::int2 ORDER BY id %% 7), array_agg((id << 3)::int2 ORDER BY id %% 7)
-  FROM gitmem.blobs;
--- Each repository has three blobs of its own and shares every fifth with a neighbour.
-INSERT INTO gitmem.entries (head, path, blob, words) SELECT heads.id, int4send(n), 1 + (4 * (heads.id - 1) + n) %%
-  (4 * %(repositories)s), ARRAY[n] FROM gitmem.heads, generate_series(0, 4) n;
-SELECT gitmem.enter_parts(id) FROM gitmem.heads;
-INSERT INTO gitmem.grants (repository, role) SELECT repositories.id, ('fuzz' || u)::regrole FROM gitmem.repositories,
-  generate_series(1, %(users)s) u WHERE (repositories.id * 7919 + u * 104729) %% 11 = 0;
-CREATE TABLE public.allowed AS SELECT DISTINCT grants.role::text AS person, entries.blob FROM gitmem.grants
-  JOIN gitmem.heads USING (repository) JOIN gitmem.entries ON entries.head = heads.id;
-GRANT SELECT ON public.allowed TO PUBLIC;
-"""
-
-# Five kinds of queries, with other words each time: all heads of the database are asked for, and other words each time.
-SEARCHES = """
-WITH queries AS (SELECT n, n %% 7 AS word, n %% 256 AS signs FROM generate_series(1, %(queries)s) n),
-found AS (
-  SELECT blob FROM queries, LATERAL (SELECT blob FROM gitmem.term_blobs(%(heads)s, ARRAY[word])) a
-  UNION ALL SELECT blob FROM queries, LATERAL (SELECT blob FROM gitmem.path_blobs(%(heads)s, ARRAY[word])) b
-  UNION ALL SELECT blob FROM queries, LATERAL (SELECT blob FROM gitmem.near_blobs(%(heads)s, signs::bit(8), 9)) c
-  UNION ALL SELECT id FROM queries, LATERAL (SELECT id FROM gitmem.blobs WHERE id %% 256 = signs) d
-  UNION ALL SELECT blob FROM queries, LATERAL (SELECT blob FROM gitmem.entries WHERE blob %% 256 = signs) e)
-SELECT count(*) FROM found WHERE blob NOT IN (SELECT blob FROM public.allowed WHERE person = %(person)s)
-"""
 
 
-def fill(database: Any, users: int, repositories: int) -> None:
-    """Fill a database with small rows."""
-    values = {"users": users, "repositories": repositories}
-    for statement in FILL.split(";\n"):
-        if statement.strip():
-            database.execute(statement, values) if "%" in statement else database.execute(statement)
+@pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_queries_of_many_people_see_no_foreign_row_or_name(long: bool) -> None:
+    tally = org_rights.run(long=long)
+    assert tally.passed, str(tally)
+    assert tally.cases >= 100
 
 
-def count_foreign_rows(dsn: str, users: int, queries: int) -> tuple[int, int]:
-    """Run queries as all users; return the number of foreign blobs and of foreign names that they saw."""
-    rows = names = 0
-    with psycopg.connect(dsn, autocommit=True) as database:
-        heads = [row[0] for row in database.execute("SELECT id FROM gitmem.heads").fetchall()]
-        for number in range(1, users + 1):
-            person = f"fuzz{number}"
-            own = "SELECT name FROM gitmem.grants JOIN gitmem.repositories ON repository = repositories.id WHERE role ="
-            allowed = {row[0] for row in database.execute(f"{own} '{person}'::regrole").fetchall()}
-            database.execute(f"SET ROLE {person}")
-            values = {"queries": max(1, queries // users // 5), "heads": heads, "person": person}
-            rows += (database.execute(SEARCHES, values).fetchone() or (0,))[0]
-            seen = {row[0] for row in database.execute("SELECT name FROM gitmem.repositories").fetchall()}
-            names += len(seen ^ allowed)
-            database.execute("RESET ROLE")
-    return rows, names
-
-
-@pytest.fixture
-def fuzzed(dsn: str, roles: Callable[..., list[str]]) -> str:
-    """Make a database in which users see about an eleventh of the repositories."""
-    people = roles(*(f"fuzz{number}" for number in range(1, USERS + 1)))
-    with open_database(dsn) as database:
-        migrate(database)
-    with psycopg.connect(dsn, autocommit=True) as database:
-        fill(database, USERS, REPOSITORIES)
-        for person in people:
-            database.execute(f"GRANT gitmem_reader TO {person}")
-    return dsn
-
-
-def test_ten_thousand_queries_see_no_foreign_row_or_name(fuzzed: str) -> None:
-    assert count_foreign_rows(fuzzed, USERS, QUERIES) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    "removal",
-    [
-        "CREATE POLICY everybody ON gitmem.grants FOR SELECT TO gitmem_reader USING (true)",
-        "CREATE OR REPLACE FUNCTION gitmem.readable_heads(heads int[]) RETURNS TABLE (head int) LANGUAGE sql STABLE"
-        " AS 'SELECT unnest($1)'",
-    ],
-)
-def test_without_a_policy_the_same_queries_see_foreign_rows(fuzzed: str, removal: str) -> None:
-    with psycopg.connect(fuzzed, autocommit=True) as database:
-        database.execute(removal)
-    rows, _ = count_foreign_rows(fuzzed, USERS, USERS)
-    assert rows > 0
-
-
-@pytest.mark.long
-def test_a_million_queries_see_no_foreign_row_or_name(fuzzed: str) -> None:
-    assert count_foreign_rows(fuzzed, USERS, 1_000_000) == (0, 0)
+def test_queries_without_a_check_of_the_rights_would_be_caught() -> None:
+    tally = org_rights.run_control()
+    assert tally.passed, str(tally)
 
 
 def test_people_see_what_they_are_granted(dsn: str, indexed: Repo, cli: Cli, roles: Callable[..., list[str]]) -> None:

@@ -1,0 +1,139 @@
+"""Hidden repositories leave no trace in plans, counts, terms, results and messages, in gitmem and in SQL."""
+
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+from gitmem.org.candidate_blobs import find_heads, match_words
+from gitmem.org.connection import open_database
+from gitmem.org.migrations import migrate
+from gitmem.org.repository_grants import grant
+from tests.gitrepo import MakeRepo, Repo
+from tests.org.conftest import user_dsn
+from tests.sample import SIGN, Cli
+
+NAMES = [f"secret-{number:03}" for number in range(200)]
+
+
+@pytest.fixture
+def many(dsn: str, roles: Callable[..., list[str]]) -> str:
+    """Make a database of 201 repositories, of which alice may read one; return her DSN."""
+    roles("alice")
+    with open_database(dsn) as database:
+        migrate(database)
+        database.execute("INSERT INTO gitmem.repositories (name) SELECT unnest(%s::text[])", ([*NAMES, "shop"],))
+        grant(database, "shop", "alice")
+        database.execute("ANALYZE")
+    return user_dsn(dsn, "alice")
+
+
+def plans(dsn: str, statement: str) -> set[str]:
+    """Return the plans of a statement with several names, run, without what differs by chance."""
+    with psycopg.connect(dsn, autocommit=True) as database:
+        database.execute("SET enable_seqscan = off")
+        explain = "EXPLAIN (ANALYZE, TIMING off, SUMMARY off, BUFFERS off) " + statement
+        rows = {name: database.execute(explain.replace("NAME", name)).fetchall() for name in NAMES[::50]}
+    return {"\n".join(row[0] for row in each).replace(name, "NAME") for name, each in rows.items()}
+
+
+def test_plans_do_not_depend_on_hidden_names(many: str) -> None:
+    for condition in ("name < 'NAME'", "name = 'NAME'"):
+        assert len(plans(many, f"SELECT id FROM gitmem.visible_repositories() WHERE {condition}")) == 1
+    assert len(plans(many, "SELECT (head).id FROM gitmem.visible_heads(ARRAY['NAME'])")) == 1
+
+
+def test_plans_of_a_table_with_names_would_be_caught(many: str, dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as owner:
+        owner.execute("GRANT SELECT ON gitmem.repositories TO gitmem_reader")
+    assert len(plans(many, "SELECT id FROM gitmem.repositories WHERE name < 'NAME'")) > 1
+
+
+@pytest.mark.parametrize(
+    "column", ["repositories.name", "heads.revision", "heads.commit", "heads.tree", "entries.path", "entries.words"]
+)
+def test_names_and_paths_are_read_through_functions_alone(many: str, column: str) -> None:
+    table, name = column.split(".")
+    with (
+        psycopg.connect(many, autocommit=True) as database,
+        pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for table"),
+    ):
+        database.execute(f"SELECT count({name}) FROM gitmem.{table}")
+
+
+def test_the_planner_keeps_no_samples_of_names(many: str, dsn: str) -> None:
+    with psycopg.connect(dsn) as owner:
+        rows = owner.execute(
+            "SELECT tablename || '.' || attname FROM pg_stats WHERE schemaname = 'gitmem'"
+            " AND (histogram_bounds::text LIKE '%secret%' OR most_common_vals::text LIKE '%secret%')"
+        ).fetchall()
+    assert rows == []
+
+
+def test_no_function_compares_anything_with_hidden_rows(many: str, dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as owner:
+        heads = [row[0] for row in owner.execute("SELECT id FROM gitmem.heads").fetchall()]
+    with psycopg.connect(many, autocommit=True) as database:
+        # A vector of other dimensions is an error as soon as one row is compared with it.
+        assert database.execute("SELECT * FROM gitmem.near_blobs(%s, B'101', 9)", (heads,)).fetchall() == []
+        assert database.execute("SELECT * FROM gitmem.visible_paths(%s, ARRAY[1, 2])", (heads,)).fetchall() == []
+
+
+@pytest.fixture
+def shops(dsn: str, indexed: Repo, cli: Cli, make_repo: MakeRepo, roles: Callable[..., list[str]]) -> str:
+    """Publish `shop`, which alice may read, and `hidden`, which has the words that her queries have; return her DSN."""
+    roles("alice")
+    other = make_repo("other")
+    other.commit({f"cookie{n}.py": f"def sign_cookie_{n}(secret):\n    return secret * {n}\n" for n in range(9)})
+    assert cli("-C", str(other.path), "-q", "init", "--no-hooks", "--no-mcp").code == 0
+    assert cli("-q", "org", "init", dsn).code == 0
+    assert cli("-C", str(indexed.path), "-q", "org", "publish", "--name", "shop", "--dsn", dsn).code == 0
+    assert cli("-C", str(other.path), "-q", "org", "publish", "--name", "hidden", "--dsn", dsn).code == 0
+    assert cli("-q", "org", "grant", "shop", "alice", "--dsn", dsn).code == 0
+    return user_dsn(dsn, "alice")
+
+
+COMMANDS = (
+    ("org", "query", "--repo", "NAME", SIGN),
+    ("org", "query", "--repo", "NAME", "--rev", "main", SIGN),
+    ("query", "--repo", "org:NAME", SIGN),
+    ("get", "org:NAME:cookie1.py"),
+    ("get", "org:NAME:cookie1.py:1-2"),
+    ("org", "grant", "NAME", "alice"),
+    ("org", "revoke", "NAME", "alice"),
+    ("org", "drop", "NAME", "--yes"),
+    ("org", "publish", "--name", "NAME"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_messages_are_the_same_for_hidden_and_unknown_names(
+    shops: str, indexed: Repo, cli: Cli, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITMEM_ORG", shops)
+    answers = [
+        cli("-C", str(indexed.path), *(item.replace("NAME", name) for item in command))
+        for name in ("hidden", "unused")
+    ]  # fmt: skip
+    hidden, unknown = ((each.code, each.out, each.err.replace("hidden", "unused")) for each in answers)
+    assert hidden == unknown
+    assert hidden[0] != 0
+
+
+def test_counts_of_terms_are_those_of_readable_repositories(shops: str, dsn: str) -> None:
+    terms = ["cookie", "secret", "sign"]
+    with open_database(shops) as database:
+        own = match_words(database, find_heads(database, ["*"], ""), terms, None)
+    with open_database(dsn) as database:
+        shop = match_words(database, find_heads(database, ["shop"], ""), terms, None)
+        everything = match_words(database, find_heads(database, ["*"], ""), terms, None)
+    assert own.counts == shop.counts
+    assert everything.counts != shop.counts, "otherwise the hidden repository has none of the words"
+
+
+def test_readers_cannot_act_as_others(shops: str, cli: Cli, roles: Callable[..., list[str]]) -> None:
+    roles("bob")
+    for name in ("bob", "gitmem_publisher", "postgres"):
+        outcome = cli("org", "repos", "--role", name, "--dsn", shops)
+        assert (outcome.code, outcome.out) == (5, "")
+        assert "permission denied to set role" in outcome.err
