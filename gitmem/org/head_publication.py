@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher, open_searcher
-from gitmem.errors import UsageError
+from gitmem.errors import DatabaseFailed, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.path_encoding import path_text
 from gitmem.memory.kinds import CODE
@@ -177,6 +177,10 @@ def _replace_head(
     parameters = {"head": head, "producer": producer}
     removed: Any = database.execute(_REMOVE_ENTRIES, parameters).fetchall()
     database.execute(_ADD_ENTRIES, parameters)
+    row = database.execute("SELECT count(*) FROM gitmem.entries WHERE head = %s", (head,)).fetchone()
+    if row != (len(tree.entries),):
+        database.rollback()
+        raise DatabaseFailed(f"blobs of `{published.repository}` were removed meanwhile", hint="publish again")
     database.execute("SELECT gitmem.enter_parts(%(head)s)", parameters)
     database.commit()
     return [row[0] for row in removed], True
@@ -264,6 +268,8 @@ def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, w
     database.commit()
     freed = database.execute(_RELEASE, {"blobs": None if blobs is None else list(blobs)}).rowcount
     database.execute(_RELEASE_RUNS)
+    # A publisher that gets the lock must not see blobs whose removal is not committed yet.
+    database.commit()
     database.execute("SELECT pg_advisory_unlock(%s)", (BLOB_LOCK,))
     database.commit()
     return freed

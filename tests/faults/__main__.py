@@ -31,6 +31,9 @@ HARNESSES: Final = {
     "records_fault": "full disks, errors, short and torn writes while records change",
     "records_power": "power cuts while records change",
     "records_crowd": "16 processes that change records at once",
+    "org_publish": "servers and connections that die at each statement of a publication",
+    "org_disk": "full disks of a server",
+    "org_failover": "servers that fail while a replica is behind",
     "org_rights": "queries of many people over many published repositories",
     "convergence": "clones that share records, with partitions, kills, purges and wrong clocks",
 }

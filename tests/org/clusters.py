@@ -76,6 +76,11 @@ class Cluster:
         self._process.wait(_SECONDS)
         self._process = None
 
+    @property
+    def is_running(self) -> bool:
+        """Return whether the server was started, and neither stopped nor killed since."""
+        return self._process is not None
+
     def _end(self, number: signal.Signals) -> None:
         if self._process is not None:
             self._process.send_signal(number)
