@@ -24,6 +24,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── ProviderFailed          5  caller: the setting of the provider, or when to try again
     │   └── TextsRefused        5  caller
     ├── DatabaseFailed          5  caller: by SQLSTATE, see `org.connection`
+    │   └── DatabaseUnavailable 5  try again: see `org.retries`
     ├── WorkersFailed           5  run `gitmem doctor`
     └── ObserverFailed          5  caller: the limits of inotify
 
@@ -185,6 +186,10 @@ class ProviderSlow(ProviderFailed):
 
 class DatabaseFailed(GitmemError):
     """Database of an organisation that cannot be reached, refuses a statement or lost the connection."""
+
+
+class DatabaseUnavailable(DatabaseFailed):
+    """Database that may do the same a moment later: it restarts, fails over, or has too many connections."""
 
 
 class WorkersFailed(GitmemError):

@@ -1,7 +1,10 @@
 """`gitmem org`."""
 
 import os
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -14,19 +17,25 @@ from gitmem.cli.error_output import say
 from gitmem.cli.query import read_query
 from gitmem.cli.style import print_line
 from gitmem.display import count, visible
-from gitmem.errors import ExitCode, UsageError
+from gitmem.errors import ExitCode, GitmemError, UsageError
 from gitmem.org.connection import open_database
+from gitmem.org.database_health import DatabaseHealth, read_health
 from gitmem.org.migrations import migrate as migrate_schema
-from gitmem.org.published_repositories import ListedHead, drop_repository, list_heads, read_status
+from gitmem.org.published_repositories import ListedHead, drop_repository, list_heads
 from gitmem.org.repository_grants import grant as grant_role
 from gitmem.org.repository_grants import read_grants, synchronise
 from gitmem.org.repository_grants import revoke as revoke_role
+from gitmem.org.retries import try_again
 from gitmem.settings import Settings
 from gitmem.workspace import read_user_settings
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _dsn_option = click.option("--dsn", metavar="DSN", default="", help="Database.  [default: the setting gitmem.org]")
 _role_option = click.option("--role", metavar="ROLE", default="", help="Act as this role, with its rights.")
+
+
+_QUERY_RETRY_SECONDS: Final = 2.0
+"""Pauses between attempts of a query, together: a replica ends queries that stop it from following its server."""
 
 
 def _settings(ctx: click.Context) -> Settings:
@@ -98,17 +107,26 @@ def migrate(ctx: click.Context, dsn: str) -> ExitCode:
 @click.option("--as", "alias", metavar="NAME", default="", help="Name of the revision on the server.")
 @click.option("--name", metavar="NAME", default="", help="Name of the repository instead of its folder's.")
 @click.option("--default", "is_default", is_flag=True, help="Search this revision by default.")
+@click.option(
+    "--retry-seconds",
+    metavar="SECONDS",
+    type=click.IntRange(0, 3600),
+    default=60,
+    show_default=True,
+    help="Try again for so long after a lost connection.",
+)
 @_dsn_option
 @_json_option
 @click.pass_context
 def publish(
-    ctx: click.Context, revisions: tuple[str, ...], alias: str, name: str, is_default: bool, dsn: str, as_json: bool
-) -> ExitCode:
+    ctx: click.Context, /, *, revisions: tuple[str, ...], alias: str, name: str, is_default: bool, retry_seconds: int,
+    dsn: str, as_json: bool,
+) -> ExitCode:  # fmt: skip
     """Publish revisions of this repository: a clone, the checkout of a CI job, or a bare mirror.
 
     Uploads the blobs that the server lacks, and then replaces the paths of the revision at once. An interrupted run
     leaves the old ones, and the next run continues. The first revision of a repository is the one that queries search;
-    `--default` chooses another.
+    `--default` chooses another. A server that restarts, or fails over, is tried again with growing pauses.
 
     \b
     Examples:
@@ -116,7 +134,7 @@ def publish(
       gitmem org publish --name payments --as main
       gitmem org publish --rev v1.0 --rev v2.0
     """
-    from gitmem.org.head_publication import publish_head  # loads numpy and the search
+    from gitmem.org.head_publication import PublishedHead, publish_head  # loads numpy and the search
 
     if alias and len(revisions) > 1:
         raise UsageError("`--as` names one revision", hint="publish each `--rev` by itself")
@@ -126,18 +144,27 @@ def publish(
     if not repository or any(char.isspace() or char in ":*#" for char in repository):
         raise UsageError(f"`{visible(repository)}` cannot be the name of a repository", hint="choose one by `--name`")
     heads = []
-    with open_database(dsn or workspace.settings.org) as database:
-        for rev in revisions or ("",):
-            head = publish_head(workspace, database, repository, rev, alias, is_default=is_default)
-            heads.append(head)
-            if not as_json:
-                state = "published" if head.is_changed else "unchanged"
-                added = f"{count(head.blobs, 'blob')} and {count(head.chunks, 'chunk')} new, {head.bytes:,} bytes"
-                name = f"{visible(head.repository)} {visible(head.revision)}"
-                _say(ctx, f"{state} {name}: {count(head.files, 'file')}, {added}")
+
+    def publish_revision(rev: str) -> PublishedHead:
+        with open_database(dsn or workspace.settings.org) as database:
+            return publish_head(workspace, database, repository, rev, alias, is_default=is_default)
+
+    for rev in revisions or ("",):
+        head = try_again(partial(publish_revision, rev), retry_seconds, partial(_announce, ctx))
+        heads.append(head)
+        if not as_json:
+            state = "published" if head.is_changed else "unchanged"
+            added = f"{count(head.blobs, 'blob')} and {count(head.chunks, 'chunk')} new, {head.bytes:,} bytes"
+            name = f"{visible(head.repository)} {visible(head.revision)}"
+            _say(ctx, f"{state} {name}: {count(head.files, 'file')}, {added}")
     if as_json:
         write_json({"published": [head._asdict() for head in heads]})
     return ExitCode.OK
+
+
+def _announce(ctx: click.Context, problem: GitmemError, pause: float) -> None:
+    if not is_quiet(ctx):
+        say(f"note: {visible(problem.message)}; trying again in {pause:.1f} s")
 
 
 @command.command()
@@ -165,6 +192,7 @@ def query(
       gitmem org query "where are refunds booked"
       gitmem org query --repo payments --rev v1.0 --json "retry with backoff"
     """
+    from gitmem.answering.federated_answer import FederatedAnswer
     from gitmem.cli.federated_output import write_federated  # loads the output of searches
     from gitmem.org.database_query import answer_from_database
 
@@ -173,9 +201,12 @@ def query(
         raise UsageError("`-C` needs the files of the repository", hint="use `--full`")
     settings = _settings(ctx)
     asked = Query(read_query(list(words)), form.limit, mode, min_score=min_score, details=False)
-    with open_database(dsn or settings.org, role) as database:
-        answer = answer_from_database(database, settings, names or ("*",), asked, rev)
-    return write_federated(answer, form)
+
+    def answer() -> FederatedAnswer:
+        with open_database(dsn or settings.org, role) as database:
+            return answer_from_database(database, settings, names or ("*",), asked, rev)
+
+    return write_federated(try_again(answer, _QUERY_RETRY_SECONDS), form)
 
 
 @command.command()
@@ -268,28 +299,43 @@ def _head_line(head: ListedHead) -> str:
 @_json_option
 @click.pass_context
 def status(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
-    """Show the version of the schema and of the server, and the number and size of all that this role may see.
+    """Show the state of the server: versions, sizes, last publication, connections and replication.
+
+    Everybody sees the numbers of the own repositories; roles that publish see those of the tables, and members
+    of pg_monitor those of the replicas. Problems are named. For Prometheus: `gitmem metrics --org --prometheus`.
 
     \b
     Examples:
       gitmem org status
+      gitmem org status --json
     """
     with open_database(dsn or _settings(ctx).org, role) as database:
-        state = read_status(database)
+        state = read_health(database)
     if as_json:
-        write_json(state._asdict())
+        replicas = [replica._asdict() for replica in state.replicas]
+        write_json({**state._asdict(), "replicas": replicas, "healthy": not state.problems})
         return ExitCode.OK
-    print_line(f"schema      {state.schema}, PostgreSQL {state.server}")
-    print_line(f"role        {visible(state.role)}")
-    heads = count(state.heads, "revision")
-    print_line(
-        f"visible     {count(state.repositories, 'repository', 'repositories')}, {heads}, {state.chunks:,} chunks"
-    )
-    if state.blobs is not None:
-        print_line(
-            f"stored      {count(state.blobs, 'blob')}, {state.unused:,} unused, {sum(state.bytes.values()):,} bytes"
-        )
+    for line in _status_lines(state):
+        print_line(line)
     return ExitCode.OK
+
+
+def _status_lines(state: DatabaseHealth) -> Iterator[str]:
+    kind = f", a replica that is {state.lag_seconds:,.0f} s behind" if state.is_replica else ""
+    yield f"schema      {state.schema}, PostgreSQL {state.server}{kind}"
+    yield f"role        {visible(state.role)}"
+    heads = count(state.heads, "revision")
+    yield f"visible     {count(state.repositories, 'repository', 'repositories')}, {heads}, {state.chunks:,} chunks"
+    if state.blobs is not None:
+        yield f"stored      {count(state.blobs, 'blob')}, {state.unused:,} unused, {sum(state.bytes.values()):,} bytes"
+    if state.published_seconds is not None:
+        yield f"published   {state.published_seconds:,.0f} s ago; {count(state.publishers, 'publisher')} at work"
+    yield f"connections {state.connections} of {state.max_connections}"
+    for replica in state.replicas:
+        behind = f"{replica.lag_bytes or 0:,} bytes behind"
+        yield f"replica     {visible(replica.name)}: {replica.state}, {replica.sync_state}, {behind}"
+    for problem in state.problems:
+        yield f"problem     {visible(problem)}"
 
 
 @command.command()

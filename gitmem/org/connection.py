@@ -1,10 +1,11 @@
 """Connect to the database of an organisation. Passwords come from libpq's own places, never from a command line."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.errors import DatabaseFailed, UsageError
+from gitmem.errors import DatabaseFailed, DatabaseUnavailable, UsageError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -16,14 +17,41 @@ CONNECT_SECONDS: Final = 10
 _WORK_MEMORY: Final = "64MB"
 """Memory of one step of a query: row-level security hashes the blobs that a role may read instead of probing each."""
 
+_SECRETS: Final = ("password", "sslpassword")
+
+# A peer that has vanished without a word is noticed after a minute instead of two hours.
+_KEEP_ALIVE: Final = {
+    "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000,
+}  # fmt: skip
+
+_SESSION: Final = """
+SELECT set_config('work_mem', %s, false), set_config('jit', 'off', false),
+  set_config('idle_in_transaction_session_timeout', '600s', false)
+"""
+"""Settings of a session. `jit` compiles a statement for longer than any of these runs. The timeout frees the locks of a
+publisher that was stopped, or whose network was cut."""
+
 _HINTS: Final = {
     "3F000": "an administrator runs `gitmem org init DSN` first",  # no such schema
     "42P01": "an administrator runs `gitmem org init DSN` first",  # no such table
     "42501": "ask an administrator of the database for the right",
     "57014": "the server's statement_timeout ended the query",
     "53100": "the disk of the server is full",
+    "53300": "the server has no free connection; try again, or use a pooler",
+    "25006": "this server is a replica; to write, add target_session_attrs=read-write and the other hosts to the DSN",
 }
 """Remedies by SQLSTATE."""
+
+# Failures to connect have no state, whatever the server said.
+_CONNECTION_HINTS: Final = {
+    "password": "the password comes from PGPASSWORD, PGPASSFILE (~/.pgpass) or a service file (PGSERVICE)",
+    "certificate": "TLS: `sslrootcert` names the file of the CA, and the certificate has the host of the DSN",
+    "SSL": "TLS: the server must offer it, and `sslrootcert` name the file of the CA",
+}
+"""Remedies by words of libpq. The same attempt fails again."""
+
+_TRANSIENT: Final = frozenset({"40001", "40P01", "53300", "55P03", "57P01", "57P02", "57P03", "57P05", "25P03"})
+"""States after which the same may pass a moment later: conflicts, a restart, a failover, too many connections."""
 
 
 @contextmanager
@@ -34,6 +62,24 @@ def open_database(dsn: str, role: str = "", connect_seconds: int = CONNECT_SECON
 
     Raises: UsageError for a wrong DSN or without psycopg, DatabaseFailed.
     """
+    conninfo = complete_dsn(dsn, connect_seconds)
+    import psycopg
+
+    with database_errors(), psycopg.connect(conninfo, autocommit=False) as database:
+        prepare_session(database, role)
+        yield database
+
+
+def prepare_session(database: "Database", role: str = "") -> None:
+    """Set what every session of gitmem sets."""
+    database.execute(_SESSION, (_WORK_MEMORY,))
+    if role:
+        database.execute("SELECT set_config('role', %s, false)", (role,))
+    database.commit()
+
+
+def complete_dsn(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> str:
+    """Return a DSN with the defaults of gitmem. Raises UsageError for a wrong one, or without psycopg."""
     try:
         import psycopg  # the extra `org`
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -42,28 +88,37 @@ def open_database(dsn: str, role: str = "", connect_seconds: int = CONNECT_SECON
     if not dsn:
         raise UsageError("no database is configured", hint="git config --global gitmem.org DSN, or pass --dsn")
     try:
-        parameters = conninfo_to_dict(dsn)
+        parameters: dict[str, Any] = conninfo_to_dict(dsn)
     except psycopg.Error as problem:
-        raise UsageError(f"malformed DSN: {_first_line(problem)}", hint="postgresql://host/database") from problem
-    if parameters.get("password"):
+        # libpq repeats the DSN, or a piece of it.
+        reason = "" if _may_have_password(dsn) else f": {_first_line(problem)}"
+        raise UsageError(f"malformed DSN{reason}", hint="postgresql://host/database") from None
+    if any(parameters.get(name) for name in _SECRETS):
         # Arguments are visible in the list of processes, and settings in files that are shared.
         hint = "leave it out and use PGPASSWORD, PGPASSFILE (~/.pgpass) or a service file (PGSERVICE)"
         raise UsageError("the DSN contains a password", hint=hint)
-    conninfo = dsn if parameters.get("connect_timeout") else make_conninfo(dsn, connect_timeout=connect_seconds)
+    defaults = {"connect_timeout": connect_seconds, "application_name": "gitmem", **_KEEP_ALIVE}
+    return make_conninfo(dsn, **{name: value for name, value in defaults.items() if not parameters.get(name)})
+
+
+def _may_have_password(dsn: str) -> bool:
+    return "password" in dsn or re.search(r":[^/@]*@", dsn.partition("//")[2]) is not None
+
+
+@contextmanager
+def database_errors() -> "Iterator[None]":
+    """Raise errors of psycopg as DatabaseFailed, with a remedy if one is known."""
+    import psycopg
+
     try:
-        with psycopg.connect(conninfo, application_name="gitmem", autocommit=False) as database:
-            # `jit` compiles a statement for longer than any of these runs.
-            database.execute(
-                "SELECT set_config('work_mem', %s, false), set_config('jit', 'off', false)", (_WORK_MEMORY,)
-            )
-            if role:
-                database.execute("SELECT set_config('role', %s, false)", (role,))
-            database.commit()
-            yield database
+        yield
     except psycopg.Error as problem:
-        state = problem.sqlstate or ""
-        hint = _HINTS.get(state) or ("check the DSN, and that the server runs" if not state else "")
-        raise DatabaseFailed(f"PostgreSQL: {_first_line(problem)}", hint=hint) from problem
+        state, message = problem.sqlstate or "", _first_line(problem)
+        refusal = "" if state else next((hint for word, hint in _CONNECTION_HINTS.items() if word in message), "")
+        hint = _HINTS.get(state) or refusal or ("" if state else "check the DSN, and that the server runs")
+        is_lost = isinstance(problem, psycopg.OperationalError) and not state and not refusal
+        kind = DatabaseUnavailable if is_lost or state in _TRANSIENT else DatabaseFailed
+        raise kind(f"PostgreSQL: {message}", hint=hint) from problem
 
 
 def _first_line(problem: Exception) -> str:

@@ -19,12 +19,16 @@ from gitmem.answering.search_query import Query, check_query, kinds_of
 from gitmem.errors import DatabaseFailed, GitmemError, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CODE
-from gitmem.org.connection import open_database
+from gitmem.org.connection_pool import open_shared
 from gitmem.org.database_query import search_database
+from gitmem.org.retries import try_again
 from gitmem.settings import Settings
 
 CONNECT_SECONDS: Final = 3
 """Time for a connection, unless the DSN has a `connect_timeout`."""
+
+RETRY_SECONDS: Final = 0.5
+"""Pauses between attempts after a failure that may pass, together: local results wait for the server."""
 
 ANSWER_SECONDS: Final = 10.0
 """Time for everything that the server does for one search."""
@@ -50,13 +54,13 @@ def search_together(
     _check_published(query, selection)
 
     def search_server() -> FederatedAnswer:
-        with open_database(settings.org, connect_seconds=CONNECT_SECONDS) as database:
+        with open_shared(settings.org, CONNECT_SECONDS) as database:
             # So the server ends a search that nobody waits for; a limit of its administrator stays.
             database.execute(_LIMIT_STATEMENTS, (f"{ANSWER_SECONDS:.0f}s",))
             names = chosen.published
             return search_database(database, settings, names, query, selection.rev, is_elsewhere=chosen.has_own)
 
-    server = _ServerSearch(search_server)
+    server = _ServerSearch(lambda: try_again(search_server, RETRY_SECONDS))
     server.start()
     parts = [answer_local()] if chosen.local else []
     try:

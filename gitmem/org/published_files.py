@@ -11,7 +11,7 @@ from gitmem.errors import GitmemError, UsageError
 from gitmem.git.path_encoding import path_bytes
 from gitmem.locations import parse_location
 from gitmem.org.candidate_blobs import ALL, VisibleHead, find_heads, unpack_text
-from gitmem.org.connection import open_database
+from gitmem.org.connection_pool import open_shared
 from gitmem.org.migrations import require_version
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def read_published(dsn: str, repository: str, names: Sequence[str], revision: st
     Locations that cannot be read are part of the result. Raises: UsageError for an unknown repository or without a
     database, DatabaseFailed, and others of another schema.
     """
-    with open_database(dsn) as database:
+    with open_shared(dsn) as database:
         require_version(database)
         head = _find_head(database, repository.removeprefix(PUBLISHED), revision)
         found = {name: _read(database, head, name) for name in names}

@@ -1,7 +1,7 @@
 """A published repository whose head moves between two commits, and what must hold after any fault."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -25,18 +25,17 @@ DATABASE: Final = "faults"
 class World:
     """Database with the heads of `shop`, at one of two commits, and of `kept`."""
 
-    def __init__(self, cluster: Cluster, repo: Repo, commits: tuple[str, str], workspace: Workspace) -> None:
+    def __init__(self, cluster: Cluster, repo: Repo, commits: Sequence[str], workspace: Workspace) -> None:
         self.cluster = cluster
         self.workspace = workspace
-        self.commits = commits
         self.files = {commit: _files(repo, commit) for commit in commits}
-        self.current = commits[0]
+        self.current = commits[1]
         self.problem = ""
 
     @property
     def other(self) -> str:
         """Return the commit that is not published."""
-        return self.commits[self.current == self.commits[0]]
+        return next(commit for commit in [*self.files][1:] if commit != self.current)
 
     def publish(self, dsn: str, commit: str, name: str = NAME) -> None:
         """Publish a commit, as `gitmem org publish` does. Raises DatabaseFailed."""
@@ -97,10 +96,10 @@ def _files(repo: Repo, commit: str) -> dict[str, str]:
 
 
 def make_world(cluster: Cluster, folder: Path, lines: int = 2, tablespace: str = "") -> World:
-    """Make a repository of two indexed commits, and publish the first one as both repositories."""
+    """Make a repository of three indexed commits; publish the first one as `kept`, and the second one as `shop`."""
     repo = Repo.init(folder / "repo")
     commits = []
-    for word in ("refund", "invoice"):
+    for word in ("keep", "refund", "invoice"):
         text = "\n".join(f"def {word}_{number}():\n    return {number}\n" for number in range(lines))
         repo.commit(
             {f"{word}.py": text, "both.py": "def shared():\n    return 1\n", "part.py": f"def {word}(): pass\n"}
@@ -114,9 +113,9 @@ def make_world(cluster: Cluster, folder: Path, lines: int = 2, tablespace: str =
     dsn = cluster.dsn(DATABASE)
     with open_database(dsn) as database:
         migrate(database)
-    world = World(cluster, repo, (commits[0], commits[1]), open_workspace(repo.path, {}))
-    for name in (KEPT, NAME):
-        world.publish(dsn, commits[0], name)
+    world = World(cluster, repo, commits, open_workspace(repo.path, {}))
+    for name, commit in zip((KEPT, NAME), commits, strict=False):
+        world.publish(dsn, commit, name)
     return world
 
 
