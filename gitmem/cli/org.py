@@ -14,6 +14,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import is_quiet, open_here, open_here_if_any, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.org_sync import sync
 from gitmem.cli.query import read_query
 from gitmem.cli.style import print_line
 from gitmem.display import count, visible
@@ -348,7 +349,8 @@ def _status_lines(state: DatabaseHealth) -> Iterator[str]:
 def drop(ctx: click.Context, repository: str, rev: str, yes: bool, dsn: str, as_json: bool) -> ExitCode:
     """Remove a repository or one of its revisions from the server, and free the blobs that no other has.
 
-    Waits for publishers that are at work. The clone is not touched, so it can be published again.
+    Waits for publishers that are at work. The clone is not touched, so it can be published again. Without `--rev`,
+    the records that were shared there go as well; clones that have them keep them.
 
     \b
     Examples:
@@ -365,3 +367,6 @@ def drop(ctx: click.Context, repository: str, rev: str, yes: bool, dsn: str, as_
     else:
         _say(ctx, f"dropped {visible(repository)}; {count(freed, 'blob')} freed")
     return ExitCode.OK
+
+
+command.add_command(sync)

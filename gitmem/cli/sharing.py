@@ -13,6 +13,7 @@ from gitmem.cli.text_input import print_notices
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.records.exchange import Exchange, exchange
+from gitmem.records.transport import Transport
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -30,7 +31,7 @@ yes_option: Final[Decorator] = click.option(
 
 def run_exchange(
     ctx: click.Context,
-    remote: str,
+    remote: str | Transport,
     *,
     pull: bool,
     push: bool,
@@ -48,7 +49,8 @@ def run_exchange(
     except _FirstPushError as first:
         # Asked here, after the exchange has let go of its lock: a person may take any time to answer.
         question = f"share {count(first.records, 'record')} with everybody who reads `{visible(first.remote)}`?"
-        confirm(question, f"gitmem {'sync' if pull else 'push'} --yes {visible(first.remote)}")
+        command = f"gitmem {'sync' if pull else 'push'}" if isinstance(remote, str) else remote.command
+        confirm(question, f"{command} --yes {visible(first.remote) if isinstance(remote, str) else ''}".rstrip())
         result = run()
     print_notices(ctx, result.notices)
     if as_json:

@@ -21,6 +21,7 @@ decides that in the engine for every statement, before any ranking, whatever pro
 from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import GitmemError, NewerFormat
+from gitmem.org.memory_schema import MEMORY
 from gitmem.org.packed_schema import PACKED_SCHEMA
 from gitmem.org.visible_names import VISIBLE_NAMES
 
@@ -145,7 +146,12 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem TO gitmem_reader, gitmem_publisher, gitmem_admin;
 """
 
-MIGRATIONS: "Final[tuple[LiteralString, ...]]" = (_ROLES + _TABLES + _RIGHTS + _FUNCTIONS, PACKED_SCHEMA, VISIBLE_NAMES)
+MIGRATIONS: "Final[tuple[LiteralString, ...]]" = (
+    _ROLES + _TABLES + _RIGHTS + _FUNCTIONS,
+    PACKED_SCHEMA,
+    VISIBLE_NAMES,
+    MEMORY,
+)
 """Version n of the schema is the result of the first n migrations. Append only: databases have run the others."""
 
 _LOCK: Final = 0x6769746D  # "gitm"; two administrators must not migrate at once

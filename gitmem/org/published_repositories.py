@@ -45,7 +45,9 @@ FROM gitmem.visible_repositories() repositories
   LEFT JOIN gitmem.visible_heads() visible ON (head).repository = repositories.id
 ORDER BY repositories.name, (head).is_default DESC, (head).revision
 """
-_TABLES: Final = ("blobs", "signatures", "entries", "heads", "repositories", "grants", "producers")
+_TABLES: Final = (
+    "blobs", "signatures", "entries", "heads", "repositories", "grants", "producers", "memory_refs", "memory_packs",
+)  # fmt: skip
 
 
 def list_heads(database: "Database") -> list[ListedHead]:

@@ -13,7 +13,6 @@ from gitmem.git.commit_signing import Author
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.git.references import delete_reference
-from gitmem.git.remotes import fetch_refs, find_push_url, find_remote, list_remote_refs
 from gitmem.memory.purgeable_objects import extend_purge
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
@@ -26,7 +25,6 @@ from gitmem.memory.shared_state import (
 )
 from gitmem.memory.writer_identity import new_writer_id
 from gitmem.memory.writer_refs import (
-    BRANCHES,
     PREFIXES,
     fetched_reference,
     former_reference,
@@ -46,11 +44,10 @@ from gitmem.records.sharing import (
     read_states,
     require_whole_memory,
 )
-from gitmem.records.sharing_place import read_place
 from gitmem.records.signed_records import is_foreign, read_author
+from gitmem.records.transport import GitRemote, Transport
 from gitmem.workspace import Workspace
 
-_PREFIX: Final = "refs/gitmem/"
 _TRIES: Final = 5
 """Times that a push is repeated because a ref has moved. Only a copy of this clone, or a purge, moves the own one."""
 
@@ -76,7 +73,7 @@ class Exchange(NamedTuple):
 class Plan(NamedTuple):
     """What to do with which remote. `approve` is asked before the first push to it, with the number of records."""
 
-    remote: str
+    transport: Transport
     pull: bool
     push: bool
     allow_secrets: bool = False
@@ -86,7 +83,7 @@ class Plan(NamedTuple):
 
 def exchange(
     workspace: Workspace,
-    remote: str = "",
+    remote: str | Transport = "",
     *,
     pull: bool,
     push: bool,
@@ -96,11 +93,13 @@ def exchange(
 ) -> Exchange:
     """Pull the records of others from a remote, push this clone's, or both. A dry run fetches, but changes no record.
 
+    The remote is a name of git's, "" for that of the current branch, or another place that takes refs.
+
     Raises: UsageError, GitFailed, StorageFailed, DamagedFile; GitmemError if the memory lost records or the remote
     refuses the push; the errors of `approve`.
     """
-    name = find_remote(workspace.location, remote)
-    plan = Plan(name, pull, push, allow_secrets, dry_run, approve)
+    transport = GitRemote(workspace.location, remote, push=push) if isinstance(remote, str) else remote
+    plan = Plan(transport, pull, push, allow_secrets, dry_run, approve)
     total: Exchange | None = None
     for _ in range(_TRIES):
         step, complete = _exchange(workspace, plan)
@@ -108,7 +107,7 @@ def exchange(
         if complete:
             notices = [] if dry_run else index_records(workspace)[0]
             return total._replace(notices=[*dict.fromkeys([*total.notices, *notices])])
-    raise GitmemError(f"the records of this clone on `{name}` keep changing", hint=f"gitmem sync {name}")
+    raise GitmemError(f"the records of this clone on `{transport.name}` keep changing", hint=transport.command)
 
 
 def _add(total: Exchange, step: Exchange) -> Exchange:
@@ -122,9 +121,7 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     location = workspace.location
     with RecordStore(location) as store, store.locked():
         require_whole_memory(store)
-        # What is pushed continues what is there, so that is read from where pushes go.
-        url = find_push_url(location, plan.remote) if plan.push else ""
-        fetched = _fetch(location, plan.remote, url, read_shared(location, store))
+        fetched = _fetch(location, plan.transport, read_shared(location, store))
         # Others may have pushed into this repository. The remote's commit of a writer is at least as new as a mirror's.
         here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
         policy = workspace.settings.unsigned_records
@@ -132,11 +129,11 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
         author = read_author(location) if plan.push else Author("")
         ref, renamings = _own_ref(location, store, plan, author, fetched, states)
         if not plan.dry_run:
-            fetched = _reject(location, store, plan.remote, ref, fetched, states)
+            fetched = _reject(location, store, plan.transport.cache, ref, fetched, states)
         merged = Merged()
         if plan.pull:
-            merged = merge_fetched(location, store, states, f"sync: {plan.remote}", write=not plan.dry_run)
-        publication = Publication(location, store, plan.remote, ref, author, fetched, states)
+            merged = merge_fetched(location, store, states, f"sync: {plan.transport.name}", write=not plan.dry_run)
+        publication = Publication(location, store, plan.transport, ref, author, fetched, states)
         published = Published()
         if plan.push:
             published = publication.push(plan.approve, allow_secrets=plan.allow_secrets, dry_run=plan.dry_run)
@@ -147,11 +144,12 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
         purged = _purge_here(workspace) or purged
     notices = [*fetched.notices, *states.notices, *renamings, *published.notices]
     if states.private:
-        merge = f"gitmem memory merge {former_reference(plan.remote)}"
+        merge = f"gitmem memory merge {former_reference(plan.transport.cache)}"
         notices.append(f"{states.private:,} private records of an earlier memory were not taken over: {merge}")
     if unclean and not plan.push:
-        notices.append(f"`{plan.remote}` still has purged records: gitmem sync {plan.remote}")
-    return Exchange(plan.remote, split_writer_ref(ref)[1], published.sent, *merged, purged, notices), published.complete
+        notices.append(f"`{plan.transport.name}` still has purged records: {plan.transport.command}")
+    writer = split_writer_ref(ref)[1]
+    return Exchange(plan.transport.name, writer, published.sent, *merged, purged, notices), published.complete
 
 
 def _own_ref(
@@ -167,7 +165,7 @@ def _own_ref(
     It is a new one if a signature of the user would vouch for what somebody else added to the present one. That one
     stays as it is, so nothing in it is lost.
     """
-    prefix = PREFIXES[read_place(location, plan.remote)]
+    prefix = PREFIXES[plan.transport.place()]
     ref = prefix + own_writer(location)
     there = fetched.writers.get(ref)
     if not author.signs or there is None or plan.dry_run:
@@ -199,9 +197,9 @@ def _reject(
     return fetched._replace(writers={name: oid for name, oid in fetched.writers.items() if oid not in rejected})
 
 
-def _fetch(location: RepositoryLocation, remote: str, url: str, state: SharedState) -> Fetched:
+def _fetch(location: RepositoryLocation, transport: Transport, state: SharedState) -> Fetched:
     """Fetch the commits of all writers that this clone lacks, and a former memory unless it was merged already."""
-    listed = list_remote_refs(location, remote, (_PREFIX, BRANCHES), url)
+    listed, remote = transport.list_refs(), transport.cache
     writers = [name for name in listed if is_writer_ref(name)]
     rejected = [name for name in writers if listed[name] in state.rejected]
     targets = {name: fetched_reference(remote, name) for name in writers if name not in rejected}
@@ -209,7 +207,7 @@ def _fetch(location: RepositoryLocation, remote: str, url: str, state: SharedSta
         targets[REFERENCE] = former_reference(remote)
     # Refs that did not move are not asked for: a fetch of nothing costs as much as the list of refs did.
     known = list_fetched(location, remote)
-    fetch_refs(location, remote, {name: at for name, at in targets.items() if known.get(at) != listed[name]}, url)
+    transport.fetch({name: at for name, at in targets.items() if known.get(at) != listed[name]})
     # A cache of refs that the remote no longer has would keep their objects for ever.
     for name in known.keys() - {*targets.values(), former_reference(remote)}:
         delete_reference(location, name)

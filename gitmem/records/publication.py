@@ -10,7 +10,7 @@ from gitmem.errors import DamagedFile, GitFailed, NewerFormat
 from gitmem.git.commit_signing import GOOD, Author, is_signed, signature_state
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.references import read_reference, update_reference
-from gitmem.git.remotes import PushedRef, RefUpdate, push_refs
+from gitmem.git.remotes import PushedRef, RefUpdate
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
 from gitmem.memory.shared_state import read_shared, read_writer, store_again, store_writer, write_shared
@@ -18,6 +18,7 @@ from gitmem.memory.versions import merge_states
 from gitmem.memory.writer_refs import fetched_reference, split_writer_ref
 from gitmem.memory.writer_tree import WriterState, purged_blobs
 from gitmem.records.sharing import FetchedStates, add_own_changes, find_unclean, publish_own
+from gitmem.records.transport import Transport
 from gitmem.secrets.refusal import refuse_secrets
 
 Approve = Callable[[int, str], None]
@@ -63,7 +64,7 @@ class Publication:
         self,
         location: RepositoryLocation,
         store: RecordStore,
-        remote: str,
+        transport: Transport,
         ref: str,
         author: Author,
         fetched: Fetched,
@@ -71,7 +72,8 @@ class Publication:
     ) -> None:
         self._location = location
         self._store = store
-        self._remote = remote
+        self._transport = transport
+        self._remote = transport.name
         self._ref = ref
         self._author = author
         self._signatures = states.signatures
@@ -211,11 +213,11 @@ class Publication:
 
     def _push(self, updates: list[RefUpdate]) -> list[PushedRef]:
         """Push refs, and remember what the remote has accepted: the next fetch need not ask for it."""
-        results = push_refs(self._location, self._remote, updates) if updates else []
+        results = self._transport.push(updates) if updates else []
         accepted = {each.name for each in results if each.accepted}
         for update in updates:
             if update.name in accepted:
-                at = fetched_reference(self._remote, update.name)
+                at = fetched_reference(self._transport.cache, update.name)
                 before = read_reference(self._location, at)
                 update_reference(self._location, at, update.commit, before, reflog=False)
         return results
@@ -252,7 +254,7 @@ class Publication:
     def _refused(self, failure: PushedRef) -> GitFailed:
         return GitFailed(
             f"`{self._remote}` refuses the ref `{failure.name}`: {failure.reason}",
-            hint=f"choose refs that it takes: gitmem share init {self._remote}",
+            hint=self._transport.remedy,
         )
 
 
