@@ -1,0 +1,15 @@
+{{- define "gitmem.labels" -}}
+app.kubernetes.io/name: gitmem
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+{{- define "gitmem.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag }}
+{{- end }}
+{{- define "gitmem.options" -}}
+sslmode=verify-full&sslrootcert=/certs/ca.pem
+{{- end }}
+{{- define "gitmem.database" -}}
+{{ .Values.database.hosts }}/{{ .Values.database.name }}
+{{- end }}
