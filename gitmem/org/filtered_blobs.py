@@ -25,9 +25,8 @@ SELECT (blob >> 13)::int, bit_or(set_bit(repeat('0', 8192)::bit(8192), (blob & 8
 FROM gitmem.entries JOIN gitmem.blobs ON blobs.id = blob WHERE head = ANY(%(heads)s) AND {columns} GROUP BY 1 ORDER BY 1
 """
 _BY_PATHS: Final = """
-SELECT path, blob FROM gitmem.entries JOIN gitmem.blobs ON blobs.id = blob WHERE head = ANY(%(heads)s) AND {columns}
-  AND (%(files)s::bytea[] IS NULL OR path = ANY(%(files)s))
-  AND (%(pieces)s::bytea[] IS NULL OR EXISTS (SELECT FROM unnest(%(pieces)s) piece WHERE position(piece IN path) > 0))
+SELECT path, blob FROM gitmem.matching_paths(%(heads)s, %(files)s, %(pieces)s) JOIN gitmem.blobs ON blobs.id = blob
+WHERE {columns}
 """
 _COLUMNS: Final = """
 (%(languages)s::text[] IS NULL OR parsed_language = ANY(%(languages)s)) AND (%(kinds)s = 0 OR kinds & %(kinds)s <> 0)

@@ -46,7 +46,8 @@ FROM gitmem.visible_repositories() repositories
 ORDER BY repositories.name, (head).is_default DESC, (head).revision
 """
 _TABLES: Final = (
-    "blobs", "signatures", "entries", "heads", "repositories", "grants", "producers", "memory_refs", "memory_packs",
+    "blobs", "signatures", "term_lists", "runs", "head_parts", "entries", "heads", "repositories", "grants",
+    "producers", "memory_refs", "memory_packs",
 )  # fmt: skip
 
 

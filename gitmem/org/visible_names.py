@@ -42,6 +42,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     AND entries.head IN (SELECT own.id FROM gitmem.readable_repositories() readable
       JOIN gitmem.heads own ON own.repository = readable.id WHERE own.id = ANY(heads))
 $$;
+CREATE FUNCTION gitmem.matching_paths(heads int[], files bytea[], pieces bytea[])
+RETURNS TABLE (path bytea, blob bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT entries.path, entries.blob FROM gitmem.entries
+  WHERE entries.head IN (SELECT own.id FROM gitmem.readable_repositories() readable
+      JOIN gitmem.heads own ON own.repository = readable.id WHERE own.id = ANY(heads))
+    AND (files IS NULL OR entries.path = ANY(files))
+    AND (pieces IS NULL OR EXISTS (SELECT FROM unnest(pieces) piece WHERE position(piece IN entries.path) > 0))
+$$;
 CREATE FUNCTION gitmem.visible_file(head int, path bytea) RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
   SELECT entries.blob FROM gitmem.entries WHERE entries.head = $1 AND entries.path = $2
@@ -49,9 +58,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
       JOIN gitmem.heads own ON own.repository = readable.id WHERE own.id = $1)
 $$;
 REVOKE EXECUTE ON FUNCTION gitmem.readable_repositories, gitmem.visible_repositories, gitmem.visible_heads,
-  gitmem.visible_paths, gitmem.visible_file FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION gitmem.visible_repositories, gitmem.visible_heads, gitmem.visible_paths, gitmem.visible_file
-  TO gitmem_reader, gitmem_publisher, gitmem_admin;
+  gitmem.visible_paths, gitmem.matching_paths, gitmem.visible_file FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION gitmem.visible_repositories, gitmem.visible_heads, gitmem.visible_paths,
+  gitmem.matching_paths, gitmem.visible_file TO gitmem_reader, gitmem_publisher, gitmem_admin;
 REVOKE SELECT ON gitmem.repositories, gitmem.heads, gitmem.entries FROM gitmem_reader;
 GRANT SELECT (id) ON gitmem.repositories TO gitmem_reader;
 GRANT SELECT (id, repository, producer) ON gitmem.heads TO gitmem_reader;

@@ -85,7 +85,7 @@ def _try_room(world: World, tally: Tally, disk: Path, room: int) -> bool:
 @contextmanager
 def _removing_first() -> Iterator[None]:
     """Make publishers remove the paths of a head before they store blobs."""
-    store_blobs = head_publication._store_blobs
+    upload = head_publication._upload
 
     def remove_and_store(database: Any, *args: Any) -> tuple[int, int, int]:
         database.execute(
@@ -93,9 +93,9 @@ def _removing_first() -> Iterator[None]:
             " ON repository = repositories.id WHERE name = %s)", (NAME,)
         )  # fmt: skip
         database.commit()
-        return store_blobs(database, *args)
+        return upload(database, *args)
 
-    with mock.patch.object(head_publication, "_store_blobs", remove_and_store):
+    with mock.patch.object(head_publication, "_upload", remove_and_store):
         yield
 
 

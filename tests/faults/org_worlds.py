@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from gitmem.cli.main import run as run_gitmem
 from gitmem.errors import DatabaseFailed
+from gitmem.org.candidate_blobs import find_heads, match_words, read_paths
 from gitmem.org.connection import open_database
 from gitmem.org.head_publication import publish_head, release_blobs
 from gitmem.org.migrations import migrate
+from gitmem.words import terms_of
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 from tests.org.clusters import Cluster, running
@@ -20,6 +22,8 @@ KEPT: Final = "kept"
 """Repository that is published once, and must never change."""
 
 DATABASE: Final = "faults"
+WORDS: Final = ("keep", "refund", "invoice")
+"""Words of the commits: of the one that is kept, and of the two others."""
 
 
 class World:
@@ -30,6 +34,7 @@ class World:
         self.workspace = workspace
         self.files = {commit: _files(repo, commit) for commit in commits}
         self.current = commits[1]
+        self.words = dict(zip(commits, WORDS, strict=True))
         self.problem = ""
 
     @property
@@ -87,7 +92,16 @@ class World:
             present = {bytes(path).decode(): bytes(oid).hex() for path, oid in entries}
             if present != self.files.get(commits[name]) or files != len(present):
                 faults.append(f"head of {name} is not the tree of {commits[name]}")
+        faults += self._look_for_words(database, commits[NAME])
         return commits[NAME], faults
+
+    def _look_for_words(self, database: Any, commit: str) -> list[str]:
+        """Return what is wrong with the words by which the head is found."""
+        heads = find_heads(database, [NAME], "")
+        blobs = match_words(database, heads, list(terms_of(self.words[commit])), None, None).blobs
+        paths = {each.path.decode() for each in read_paths(database, [head.head for head in heads], blobs)}
+        expected = {f"{self.words[commit]}.py", "part.py"}
+        return [] if paths == expected else [f"the word of {commit} is found in {sorted(paths)}"]
 
 
 def _files(repo: Repo, commit: str) -> dict[str, str]:
@@ -99,7 +113,7 @@ def make_world(cluster: Cluster, folder: Path, lines: int = 2, tablespace: str =
     """Make a repository of three indexed commits; publish the first one as `kept`, and the second one as `shop`."""
     repo = Repo.init(folder / "repo")
     commits = []
-    for word in ("keep", "refund", "invoice"):
+    for word in WORDS:
         text = "\n".join(f"def {word}_{number}():\n    return {number}\n" for number in range(lines))
         repo.commit(
             {f"{word}.py": text, "both.py": "def shared():\n    return 1\n", "part.py": f"def {word}(): pass\n"}

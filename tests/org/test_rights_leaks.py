@@ -123,10 +123,10 @@ def test_messages_are_the_same_for_hidden_and_unknown_names(
 def test_counts_of_terms_are_those_of_readable_repositories(shops: str, dsn: str) -> None:
     terms = ["cookie", "secret", "sign"]
     with open_database(shops) as database:
-        own = match_words(database, find_heads(database, ["*"], ""), terms, None)
+        own = match_words(database, find_heads(database, ["*"], ""), terms, None, None)
     with open_database(dsn) as database:
-        shop = match_words(database, find_heads(database, ["shop"], ""), terms, None)
-        everything = match_words(database, find_heads(database, ["*"], ""), terms, None)
+        shop = match_words(database, find_heads(database, ["shop"], ""), terms, None, None)
+        everything = match_words(database, find_heads(database, ["*"], ""), terms, None, None)
     assert own.counts == shop.counts
     assert everything.counts != shop.counts, "otherwise the hidden repository has none of the words"
 

@@ -211,7 +211,7 @@ class Rights(RuleBasedStateMachine):
         commits = {head.head: head.commit for head in heads}
         assert sorted((commits[each.head], each.path.decode()) for each in paths) == sorted(files)
         contents = self.trees.blobs(expected.values())
-        counts = match_words(database, heads, WORDS, None).counts
+        counts = match_words(database, heads, WORDS, None, None).counts
         for word in WORDS:
             assert counts[word].files == sum(word in self.trees.words[blob] for blob in contents)
 
