@@ -89,6 +89,7 @@ class InlinePool:
         bounds: ChunkBounds = DEFAULT_BOUNDS,
         *,
         embeds: bool = True,
+        languages: Iterable[str] = (),
     ) -> None:
         self.workers = workers
         self._own_encoder = self.encoder if embeds else None

@@ -52,6 +52,14 @@ def chunk_blob(
     return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason, *found)
 
 
+def load_syntax(language: str) -> None:
+    """Load what the blobs of a language are parsed with, and compile the patterns of its names."""
+    from gitmem.chunking import assembly, occurrences, outline  # noqa: F401 (imported when a blob is parsed)
+    from gitmem.chunking.occurrence_query import load_patterns
+
+    load_patterns(language)
+
+
 def _text_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines) -> list[Chunk]:
     """Return the chunks of a cell of a notebook by syntax, or else windows."""
     chunks, _ = _syntax_chunks(data, language, bounds, lines)

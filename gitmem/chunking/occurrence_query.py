@@ -48,6 +48,12 @@ def find_captures(language: str, root: Node, end: int) -> Mapping[str, list[Node
     return captures
 
 
+def load_patterns(language: str) -> None:
+    """Compile the patterns of a language, for a process and its copies that will see many of its files."""
+    _walked[language] = _WALKED_BYTES
+    _query(language)
+
+
 @cache
 def _patterns(language: str) -> Sequence[str]:
     """Return the patterns of a language, each with the kind of its occurrences."""

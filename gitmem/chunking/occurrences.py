@@ -150,7 +150,7 @@ def _add_names(
         code, text = places[start]
         if start < last and _is_inside(start, statements):
             continue
-        if start in typed and (code == _BOUND or code == _VALUE):
+        if start in typed and code in (_BOUND, _VALUE):
             receiver = _bound_type(data, start, start + len(text), language)
             if receiver:
                 names.append((start, _BOUND, text, receiver))

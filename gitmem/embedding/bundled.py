@@ -64,6 +64,10 @@ class BundledEncoder:
         """Return this encoder: it embeds a path within microseconds."""
         return self
 
+    def load(self) -> None:
+        """Read the files that `encode` needs. Raises ModelDamaged."""
+        _ = self._piece_ids, self._tables
+
     def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         return self._sum_pieces(self._piece_ids.count(texts), texts.size, before_step)
 

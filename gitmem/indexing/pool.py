@@ -12,6 +12,7 @@ from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.memory_budget import MIN_WORKER, MemoryBudget
 from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.stop_request import StopRequest
+from gitmem.indexing.worker import load_for_all
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
 from gitmem.indexing.worker_protocol import Batch, KnownSegments, PackedRows
 from gitmem.processes.fork import can_fork
@@ -33,10 +34,11 @@ class Pool:
         bounds: ChunkBounds = DEFAULT_BOUNDS,
         *,
         embeds: bool = True,
+        languages: Iterable[str] = (),
     ) -> None:
         """Start processes; they take the vectors of chunks that are in `known` from there.
 
-        Unless the pool `embeds`, rows have texts instead of vectors.
+        Unless the pool `embeds`, rows have texts instead of vectors. `languages` are those of many of the blobs.
         """
         self._budget = budget
         self._working = workers
@@ -53,6 +55,8 @@ class Pool:
         self._unanswered = 0
         # Forking needs a process with a single thread, so it comes before the threads below.
         if self._is_usual and can_fork():
+            if workers > 1:
+                load_for_all(languages, embeds=embeds)
             for worker in self._workers:
                 if worker is not spare:
                     worker.fork()

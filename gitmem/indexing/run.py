@@ -41,6 +41,9 @@ _WRITE_FACTOR: Final = 6
 _BLOBS_PER_WORKER: Final = 40
 """Starting another process is not worthwhile for fewer blobs than this."""
 
+_COMMON_BLOBS: Final = 30
+"""Number of blobs of a language from which its patterns are compiled before the workers are forked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -156,7 +159,14 @@ class Run:
         try:
             with (
                 open_reader(self._location, bulk=bulk, files=self._files, kinds=self._kinds) as reader,
-                Pool(workers, budget=self._budget, known=known, bounds=self._bounds, embeds=embeds) as pool,
+                Pool(
+                    workers,
+                    budget=self._budget,
+                    known=known,
+                    bounds=self._bounds,
+                    embeds=embeds,
+                    languages=_common_languages(blobs),
+                ) as pool,
             ):
                 batches = BlobBatches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop, self._keep)
@@ -185,6 +195,12 @@ class Run:
             with suppress(Cancelled):
                 intake.report_progress()
             raise
+
+
+def _common_languages(blobs: Sequence[MissingBlob]) -> list[str]:
+    """Return the languages of so many blobs that every worker would compile their patterns."""
+    counts = Counter(blob.language for blob in blobs)
+    return [language for language, count in counts.items() if language and count >= _COMMON_BLOBS]
 
 
 def usable_cores() -> int:

@@ -6,12 +6,18 @@ holds the interpreter lock and may crash on hostile content; therefore it runs i
 
 import gc
 import os
-from typing import Final
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-from gitmem.errors import Cancelled
+from gitmem.errors import Cancelled, ModelDamaged
 from gitmem.indexing.worker_protocol import Batch, read_batch, write_rows, write_stopped
 from gitmem.processes.limits import limit_seconds
 from gitmem.processes.memory import resident_bytes
+
+if TYPE_CHECKING:
+    from gitmem.embedding.bundled import BundledEncoder
 
 BATCH_SECONDS: Final = 10.0
 BYTE_SECONDS: Final = 1e-5
@@ -28,11 +34,10 @@ def main() -> None:
     os.dup2(2, 1)  # output that a library prints must not reach the pipe
     gc.set_threshold(_GARBAGE_THRESHOLD)
     # Imported after the redirection, because an import may print too.
-    from gitmem.embedding.bundled import BundledEncoder
     from gitmem.indexing.known_vectors import KnownVectors
     from gitmem.indexing.row_builder import RowBuilder
 
-    encoder = BundledEncoder()
+    encoder = _shared_encoder()
     builder = RowBuilder(encoder)
     known_segments, known = None, KnownVectors()
     while True:
@@ -54,6 +59,29 @@ def main() -> None:
                 write_rows(answers, rows._replace(resident=resident_bytes()))
         except BrokenPipeError:
             os._exit(0)  # the parent was killed; a traceback would only disturb the user
+
+
+def load_for_all(languages: Iterable[str], *, embeds: bool) -> None:
+    """Load, before several workers are forked, what each of them would load: modules, the model, patterns of languages.
+
+    It is the same for any content, so a hostile blob still meets only a worker.
+    """
+    from gitmem.chunking.chunk import load_syntax
+    from gitmem.indexing import row_builder  # noqa: F401 (for the workers)
+
+    if embeds:
+        with suppress(ModelDamaged):  # each worker finds out by itself, and its last words are the error of the run
+            _shared_encoder().load()
+    for language in languages:
+        load_syntax(language)
+
+
+@cache
+def _shared_encoder() -> "BundledEncoder":
+    """Return the encoder of this process, which may be that of the process it was forked from."""
+    from gitmem.embedding.bundled import BundledEncoder
+
+    return BundledEncoder()
 
 
 def _go_on() -> None:

@@ -68,6 +68,24 @@ report(kinds=[kind, other], same=plain == again)
     assert facts == {"kinds": ["ForkedWorker", "Popen"], "same": True}
 
 
+def test_several_forked_workers_share_what_is_loaded_before_them() -> None:
+    facts = run("""
+import gitmem.chunking.occurrence_query as patterns, gitmem.indexing.worker as worker
+text = "def first():\\n    return second(1)\\n" * 40
+def loaded():
+    return [patterns._query.cache_info().currsize, worker._shared_encoder.cache_info().currsize]
+with Pool(1, languages=["python"]) as pool:
+    alone, before = list(pool.run([job(text)])), loaded()
+with Pool(2, languages=["python"]) as pool:
+    kinds = {type(worker.process).__name__ for worker in pool._workers}
+    shared, after = list(pool.run([job(text), job(text)])), loaded()
+plain = [part._replace(resident=0) for parts in alone for part in parts] * 2
+again = [part._replace(resident=0) for parts in shared for part in parts]
+report(kinds=sorted(kinds), before=before, after=after, same=plain == again)
+""")
+    assert facts == {"kinds": ["ForkedWorker"], "before": [0, 0], "after": [1, 1], "same": True}
+
+
 def test_a_process_with_another_thread_does_not_fork() -> None:
     facts = run("""
 alone = can_fork()
