@@ -52,6 +52,13 @@ _FEW_ROWS: Final = 8
 _RELEASE_BYTES: Final = 8 << 20
 """Bytes of a file after which a check of all its blocks gives their memory back."""
 
+_FAULT_BYTES: Final = 1 << 16
+"""Bytes that Linux maps around a page of a file that is read for the first time, as far as they are in memory."""
+
+MAX_PICKED_BYTES: Final = 64 << 20
+"""Bytes that a section may occupy because some of its rows were picked. In a server the picked vectors of some hundred
+queries would otherwise bring all vectors of a large segment into its memory."""
+
 Buffer = bytes | bytearray | memoryview
 
 
@@ -230,7 +237,10 @@ class Container:
 class Section:
     """Section of a mapped file; each block is verified on first access."""
 
-    __slots__ = ("_block", "_checked", "_is_announced", "_is_verified", "_mapped", "_path", "_start", "_sums", "_view")
+    __slots__ = (
+        "_block", "_checked", "_is_announced", "_is_verified", "_mapped", "_path", "_picked", "_start", "_sums",
+        "_view",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -252,6 +262,8 @@ class Section:
         self._checked = bytearray(len(sums) // 4)
         self._is_verified = is_verified
         self._is_announced = False
+        self._picked = 0
+        """Rows that were picked since their memory was last given back."""
 
     def __len__(self) -> int:
         return len(self._view)
@@ -312,6 +324,10 @@ class Section:
             for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
                 self.check_block(block)
         picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
+        self._picked += len(rows)
+        if self._picked * _FAULT_BYTES > MAX_PICKED_BYTES < len(self._view):
+            self.release(0, len(self._view))
+            self._picked = 0
         return picked
 
     def numbers(self, kind: str) -> "NDArray[Any]":

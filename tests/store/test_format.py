@@ -301,6 +301,30 @@ def test_a_block_is_checked_when_it_is_first_read_only() -> None:
         section.check_block(0)
 
 
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs the memory maps that Linux reports")
+def test_picked_rows_of_a_large_section_leave_little_of_it_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitmem.store.format.MAX_PICKED_BYTES", 1 << 20)
+    table = np.arange(1 << 20, dtype="<u4").view(np.uint8).reshape(-1, 256)
+    path = tmp_path / "file"
+    path.write_bytes(build(fields={}, sections={"table": table.tobytes()}))
+    container = find_container(path, MAGIC)
+    assert container is not None
+    for start in range(0, len(table), 64):
+        rows = np.arange(start, min(start + 64, len(table)))
+        assert np.array_equal(container["table"].pick(rows, 256), table[rows])
+    assert resident_kilobytes(path) <= 2 << 10
+
+
+def resident_kilobytes(path: Path) -> int:
+    """Return how much of a mapped file this process has in memory."""
+    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+    mapped = next(line for line in lines if line.endswith(str(path)))
+    assert mapped
+    return next(int(line.split()[1]) for line in lines if line.startswith("Rss:"))
+
+
 def test_a_read_that_ends_in_a_damaged_block_is_refused() -> None:
     data = bytearray(b"".join(build_container(MAGIC, {}, {"table": bytes(6000)})))
     data[64 + 5000] ^= 1
