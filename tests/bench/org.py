@@ -62,6 +62,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         dsn = server.dsn()
         run(Command([*gitmem.words, "-q", "org", "init", dsn]))
         subjects = list(_subjects(options, work))
+        if not options.in_place:
+            for subject in subjects:
+                run(gitmem.index(subject.path))
         published = publish_all(gitmem, server, dsn, subjects)
         with server.connect() as database:
             database.execute("VACUUM ANALYZE")
@@ -85,11 +88,10 @@ def _subjects(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
 
 
 def publish_all(gitmem: Gitmem, server: DatabaseServer, dsn: str, subjects: Sequence[Subject]) -> _Published:
-    """Index and publish repositories; only the publication is measured."""
+    """Publish indexed repositories."""
     chunks, index_bytes, cpu, elapsed = 0, 0, 0.0, 0.0
     began_server = server.cpu()
     for subject in subjects:
-        run(gitmem.index(subject.path))
         index_bytes += bytes_below(subject.path / ".gitmem")
         began = time.perf_counter()
         output, spent = run_measured(_publish(gitmem, subject, dsn))

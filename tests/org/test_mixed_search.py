@@ -164,7 +164,7 @@ def test_a_server_that_is_gone_or_silent_fails_no_local_search(
     [
         (["--staged"], "`--staged` applies to working trees"),
         (["--changed", "HEAD"], "`--changed` applies to one repository"),
-        (["--changed-since", "2020"], "the last change of a file is read from repositories of this machine"),
+        (["--since", "2020-01-01"], "the last change of a file is read from repositories of this machine"),
         (["--kind", "notes"], "only code is published"),
         (["--neighbors"], "the chunks around a result are read from repositories of this machine"),
         (["--blame"], "the commits of a result are read from repositories of this machine"),
