@@ -87,14 +87,14 @@ def upload_blobs(database: "Database", searcher: Searcher, blobs: Sequence[int],
     with open_reader(searcher.tree.location, bulk=len(wanted) >= BULK_FROM, files=searcher.files) as reader:
         for place in np.unique(owner).tolist():
             own = owner == place
-            found = iter_blobs(searcher.snapshot.segments[place], wanted[own] - bases[place])
-            uploaded = _copy_blobs(database, zip(ids[own].tolist(), found, strict=True), reader,
+            rows = iter_blobs(searcher.snapshot.segments[place], wanted[own] - bases[place])
+            totals = _copy_blobs(database, zip(ids[own].tolist(), rows, strict=True), reader,
                                    searcher.snapshot.dimensions)  # fmt: skip
             database.execute(_STORE_BLOBS, {"producer": producer})
             # If another publisher stored a blob first, its number here is that of no blob, and no search returns it.
-            add_runs(database, uploaded.blobs, uploaded.hashes, uploaded.codes)
+            add_runs(database, totals.blobs, totals.hashes, totals.codes)
             database.commit()
-            chunks, size = chunks + uploaded.chunks, size + uploaded.bytes
+            chunks, size = chunks + totals.chunks, size + totals.bytes
     return len(wanted), chunks, size
 
 

@@ -74,7 +74,7 @@ def _merge_small(database: "Database", part: int) -> None:
         "SELECT coalesce(array_agg(id & %s), '{}') FROM gitmem.blobs WHERE id >= %s AND id < %s",
         (PART_BLOBS - 1, part << PART_BITS, (part + 1) << PART_BITS),
     ).fetchone()
-    merged = join_lists(lists, np.array(live[0], np.int64))
+    union = join_lists(lists, np.array(live[0], np.int64))
     database.execute("DELETE FROM gitmem.runs WHERE id = ANY(%s)", (numbers,))
-    if len(merged.hashes):
-        _add_run(database, part, merged)
+    if len(union.hashes):
+        _add_run(database, part, union)
