@@ -69,10 +69,6 @@ _LOGITS_OF_COSINE: Final = 5.0
 """Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
 
 
-_LOGITS_OF_COSINE: Final = 5.0
-"""Slope of the curve by which a cosine becomes a likelihood in a search by meaning, see `calibration`."""
-
-
 class Definitions(NamedTuple):
     """Definition that each row of a scope is a version of, and the number of its versions, [rows] each."""
 
