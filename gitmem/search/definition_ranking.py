@@ -188,8 +188,8 @@ def _list_versions(retrieved: Retrieval) -> list[Scored]:
     """Return the candidates with their places in versions of files."""
     candidates, spans = retrieved.candidates, retrieved.spans
     paths = [candidates.paths[file] for file in candidates.file.tolist()]
-    columns = zip(paths, *(column.tolist() for column in spans), strict=True)
-    return [Scored(place, *values, score=0.0) for place, values in enumerate(columns)]
+    columns = zip(paths, spans.start.tolist(), spans.end.tolist(), spans.line.tolist(), strict=True)
+    return [Scored(place, path, start, end, line, 0.0) for place, (path, start, end, line) in enumerate(columns)]
 
 
 def _compare_names(query: ParsedQuery, symbols: Sequence[str]) -> Features:
