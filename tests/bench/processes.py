@@ -26,9 +26,7 @@ class Command:
 
     def environment(self) -> dict[str, str]:
         """Return the complete environment of the program."""
-        # Installed programs have their modules compiled. With this variable each run would compile those of a checkout.
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        return inherited | self.env
+        return {**os.environ, **self.env}
 
 
 class CommandFailed(Exception):
