@@ -132,6 +132,7 @@ def _model() -> Check:
     from gitmem.identifier_counts import bag_texts
 
     encoder = BundledEncoder()
+    encoder.check()
     # Texts and queries find their word pieces in different ways, and must get the same vector.
     text = encoder.encode(bag_texts([count_identifiers("read a file")]))
     query = encoder.encode_query(count_identifiers("read a file"))

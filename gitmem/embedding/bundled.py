@@ -5,6 +5,7 @@ would cost more than a query, or than embedding a hundred chunks. The files are 
 before use. `gitmem doctor` checks their SHA-256.
 """
 
+import hashlib
 import mmap
 import threading
 import zlib
@@ -67,6 +68,12 @@ class BundledEncoder:
     def load(self) -> None:
         """Read the files that `encode` needs. Raises ModelDamaged."""
         _ = self._piece_ids, self._tables
+
+    def check(self) -> None:
+        """Compare the SHA-256 of all files with the card. Raises ModelDamaged."""
+        for name, expected in self._card.sha256.items():
+            data = read_file(self._folder / name)
+            self._require(data is not None and hashlib.sha256(data).hexdigest() == expected, name)
 
     def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         return self._sum_pieces(self._piece_ids.count(texts), texts.size, before_step)

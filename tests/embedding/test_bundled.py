@@ -147,6 +147,18 @@ def test_a_changed_byte_of_the_model_is_refused(tampered: Callable[[str, int], P
         encoder.encode(bag_texts([count_identifiers("sign the naïve cookie")]))
 
 
+@pytest.mark.parametrize("name", ["model.onnx", "pieces.bin", "tokenizer.json"])
+def test_the_check_compares_the_sha256_of_every_file(tampered: Callable[[str, int], Path], name: str) -> None:
+    folder = tampered(name, 0)
+    (folder / name).write_bytes((bundled("models") / name).read_bytes())
+    BundledEncoder(folder).check()
+    card = json.loads((folder / "card.json").read_text())
+    card["files"][name]["sha256"] = "0" * 64
+    (folder / "card.json").write_text(json.dumps(card))
+    with pytest.raises(ModelDamaged, match=name):
+        BundledEncoder(folder).check()
+
+
 def test_ascii_words_need_no_tokenizer(tampered: Callable[[str, int], Path]) -> None:
     encoder = BundledEncoder(tampered("tokenizer.json", 0))
     assert encoder.encode_query(count_identifiers("sign the cookie")).any()
