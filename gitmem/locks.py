@@ -77,7 +77,7 @@ def _take(handle: int, wait: bool, on_wait: Callable[[], None]) -> None:
 @contextmanager
 def _library_lock(path: Path, wait: bool, on_wait: Callable[[], None]) -> Iterator[None]:
     """Hold a lock on a system without `fcntl`."""
-    from filelock import FileLock, SoftFileLock, Timeout
+    from filelock import FileLock, Timeout
 
     lock = FileLock(path, mode=FILE_MODE)
     try:
@@ -95,12 +95,21 @@ def _library_lock(path: Path, wait: bool, on_wait: Callable[[], None]) -> Iterat
     except (OSError, NotImplementedError) as problem:
         raise storage_failed(path, problem) from problem
     try:
-        # A soft lock is only the existence of a file, which would outlive a killed holder.
-        if isinstance(lock, SoftFileLock):
+        if _is_soft(lock):
             raise _no_locks(path)
         yield
     finally:
         lock.release()
+
+
+def _is_soft(lock: object) -> bool:
+    """Return whether a lock is only the existence of a file, which would outlive a killed holder.
+
+    `filelock` changes the class of a lock to this if the system supports no locking call.
+    """
+    from filelock import SoftFileLock
+
+    return isinstance(lock, SoftFileLock)
 
 
 def _busy() -> Busy:
