@@ -157,13 +157,13 @@ class JoinedTrees:
             member.searcher.numbered_names(first, number)
             for number, (member, first) in enumerate(zip(self.members, self._first, strict=True))
         ]
-        provided = []
+        packages = []
         for number, member in enumerate(self.members):
             with self._open_blobs(number) as blobs:
-                packages, omitted = _provided_packages(member, blobs)
-            provided.append(packages)
+                of_tree, omitted = _provided_packages(member, blobs)
+            packages.append(of_tree)
             self._cuts += [f"{member.name}: {omitted:,} manifests of packages were not read"] if omitted else []
-        return JoinedNames(trees, provided)
+        return JoinedNames(trees, packages)
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -182,8 +182,8 @@ class JoinedTrees:
         from gitmem.answering.federated_search import FederatedSearcher
 
         result = FederatedSearcher(self.members).find(Query(words, filters=SearchFilters(kinds=(CODE,))), limit)
-        places = [(found, self._entry(found.member, path_bytes(found.hit.path))) for found in result.hits]
-        return [(entry, found.hit) for found, entry in places if entry is not None], list(result.notes)
+        places = [(self._entry(each.member, path_bytes(each.hit.path)), each.hit) for each in result.hits]
+        return [(entry, hit) for entry, hit in places if entry is not None], list(result.notes)
 
     def _entry(self, number: int, path: bytes) -> int | None:
         entry = self.members[number].searcher.view.find(path)

@@ -195,10 +195,10 @@ def _start(
 
     if not words:
         return graph.prior, {}, []
-    found, notes = trees.find(words, _HITS)
+    hits, notes = trees.find(words, _HITS)
     scores = np.zeros(len(graph.prior))
     symbols: dict[tuple[int, str], float] = {}
-    for entry, hit in found:
+    for entry, hit in hits:
         node = graph.node(entry)
         if node < 0 or not graph.has_names[node]:
             continue

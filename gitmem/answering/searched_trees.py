@@ -120,8 +120,8 @@ class OneTree:
     def find(self, words: str, limit: int) -> "tuple[list[tuple[int, Hit]], list[str]]":
         result = self.searcher.find(Query(words, filters=SearchFilters(kinds=(CODE,))), limit)
         entries = [self.searcher.view.find(path_bytes(hit.path)) for hit in result.hits]
-        found = [(entry, hit) for entry, hit in zip(entries, result.hits, strict=True) if entry is not None]
-        return found, list(result.notes)
+        places = [(entry, hit) for entry, hit in zip(entries, result.hits, strict=True) if entry is not None]
+        return places, list(result.notes)
 
     def split(self, text: str) -> tuple[int | None, str]:
         return None, text

@@ -61,10 +61,10 @@ def tree_notes(trees: "State", notes: Sequence[str]) -> list[str]:
     """Return the notes of an answer, behind those about repositories that were skipped or are incomplete."""
     if isinstance(trees, ViewState):
         return list(notes)
-    skipped = [f"skipped {one.name}: {one.reason}" for one in trees.skipped]
+    reasons = [f"skipped {one.name}: {one.reason}" for one in trees.skipped]
     missing = [
         f"{one.name}: {count(one.missing, 'file')} not indexed yet (gitmem -C {one.folder} index)"
         for one in trees.searched
         if one.missing
     ]
-    return [*skipped, *missing, *notes]
+    return [*reasons, *missing, *notes]

@@ -217,8 +217,8 @@ def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str,
     if target is not None:
         return target.name, (), [target]
     *qualifiers, name = split_name(text.removesuffix("()")) or ("", "")
-    found = find_definitions(trees.names, name, qualifiers)
-    targets = [each for each in found if number is None or trees.tree_of(each.entry) == number]
+    definitions = find_definitions(trees.names, name, qualifiers)
+    targets = [each for each in definitions if number is None or trees.tree_of(each.entry) == number]
     others = trees.names.definitions(name) if (qualifiers or number is not None) and not targets else []
     # A name behind an import is a library's: `requests.get`.
     is_library = number is None and (not others or bool(trees.names.importers(qualifiers[0])))

@@ -57,10 +57,8 @@ def _side_by_side(graphs: Sequence[FileGraph]) -> FileGraph:
 
     def joined(columns: Sequence[Numbers], starts: Sequence[int]) -> Numbers:
         """Return numbers counted on from graph to graph; negative ones stay."""
-        shifted = [
-            np.where(column >= 0, column + start, column) for column, start in zip(columns, starts, strict=False)
-        ]
-        return np.concatenate(shifted)
+        parts = [np.where(column >= 0, column + start, column) for column, start in zip(columns, starts, strict=False)]
+        return np.concatenate(parts)
 
     weights = np.concatenate([_node_weights(graph) for graph in graphs])
     return FileGraph(
@@ -96,22 +94,24 @@ def _crossings(names: JoinedNames, graph: FileGraph, check: Callable[[], None]) 
         check()
         file = names.file(int(entries[place]))
         others = names.reach(file) - {file.tree}
-        mentioned = [(name.decode("utf-8", "replace"), roles) for name, roles in file.occurrences.roles()]
+        mentions = [(name.decode("utf-8", "replace"), roles) for name, roles in file.occurrences.roles()]
         for tree in sorted(others):
-            for name, roles in mentioned:
+            for name, roles in mentions:
                 key = name, file.family, tree
                 if key not in crossings:
                     crossings[key] = _Crossing(name, *_target(names, graph, *key), [])
                 if crossings[key].defining and not roles & DEFINED:
                     crossings[key].referring.append((int(nodes[place]), factor_of(roles)))
-    used = [crossing for crossing in crossings.values() if crossing.referring]
-    return used, max(0, len(best) - MAX_FILES)
+    links = [crossing for crossing in crossings.values() if crossing.referring]
+    return links, max(0, len(best) - MAX_FILES)
 
 
 def _target(names: JoinedNames, graph: FileGraph, name: str, family: str, tree: int) -> tuple[float, list[int]]:
     """Return the weight of a name that another tree defines, and the nodes that define it."""
-    defining = [entry for entry in names.defining(name, tree).tolist() if names.file(entry).family == family]
-    nodes = sorted({graph.node(entry) for entry in defining}) if len(defining) <= MAX_DEFINING else []
+    entries = names.defining(name, tree).tolist()
+    # A name with more definitions links nothing, so their files need not be read for the language.
+    few = entries if len(entries) <= MAX_DEFINING else []
+    nodes = sorted({graph.node(entry) for entry in few if names.file(entry).family == family})
     return weight_of(name, family, len(nodes)), nodes
 
 
@@ -125,8 +125,7 @@ def _with_links(graph: FileGraph, crossings: Sequence[_Crossing]) -> FileGraph:
     ref_weight = np.array([each.weight * factor for each in crossings for _, factor in each.referring])
     def_node = np.array([node for each in crossings for node in each.defining], np.int64)
     def_name = np.repeat(np.arange(len(crossings)), [len(each.defining) for each in crossings])
-    added = sums(ref_node, ref_weight, count)
-    total = graph.ref_total + added
+    total = graph.ref_total + sums(ref_node, ref_weight, count)
     weights = np.concatenate([graph.ref_share * graph.ref_total[graph.ref_node], ref_weight])
     nodes = np.concatenate([graph.ref_node, ref_node])
     owners = np.concatenate([graph.def_node, def_node])

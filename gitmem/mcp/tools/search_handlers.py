@@ -170,8 +170,8 @@ def usages(repositories: ServedRepositories, arguments: Arguments, call: ToolCal
             return usages_in(trees, query, check=call.check)
 
         own, trees = own_workspace(repositories, arguments), TreesQuery(arguments["repositories"], selection)
-        found = answer_repositories(repositories, own, trees, call, use_all)
-        return usages_as_json(found) if as_json else render_usages(found)
+        joint = answer_repositories(repositories, own, trees, call, use_all)
+        return usages_as_json(joint) if as_json else render_usages(joint)
 
     def use(tree: OpenTree) -> str:
         answer = finish_answer(tree, usages_of(tree.searcher, query, tree.reader, check=call.check))

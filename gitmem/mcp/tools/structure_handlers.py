@@ -50,8 +50,8 @@ def map_tree(repositories: ServedRepositories, arguments: Arguments, call: ToolC
             return map_in(trees, query, estimate_tokens, check=call.check)
 
         own, trees = own_workspace(repositories, arguments), TreesQuery(arguments["repositories"], selection)
-        outlined = answer_repositories(repositories, own, trees, call, use_all)
-        return _map_as_json(outlined) if as_json else _render_map(outlined)
+        joint = answer_repositories(repositories, own, trees, call, use_all)
+        return _map_as_json(joint) if as_json else _render_map(joint)
 
     def use(tree: OpenTree) -> str:
         answer = finish_answer(tree, map_of(tree.searcher, query, estimate_tokens, tree.reader, check=call.check))
@@ -88,8 +88,8 @@ def impact(repositories: ServedRepositories, arguments: Arguments, call: ToolCal
         def use_all(trees: JoinedTrees) -> ImpactAnswer[SearchedRepositories]:
             return impact_joined(trees, start.comparison, query, check=call.check)
 
-        touched = answer_repositories(repositories, own, start.trees, call, use_all)
-        return _impact_as_json(touched) if as_json else _render_impact(touched)
+        joint = answer_repositories(repositories, own, start.trees, call, use_all)
+        return _impact_as_json(joint) if as_json else _render_impact(joint)
     comparison = compare_commits(repository.reopen(), query, call.check)
 
     def use(tree: OpenTree) -> str:
