@@ -1,7 +1,7 @@
 """Connect to the database of an organisation. Passwords come from libpq's own places, never from a command line."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,7 @@ _WORK_MEMORY: Final = "64MB"
 _SECRETS: Final = ("password", "sslpassword")
 
 # A peer that has vanished without a word is noticed after a minute instead of two hours.
-_KEEP_ALIVE: Final = {
+_KEEP_ALIVE: Final[Mapping[str, int]] = {
     "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000,
 }  # fmt: skip
 
@@ -97,7 +97,7 @@ def complete_dsn(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> str:
         # Arguments are visible in the list of processes, and settings in files that are shared.
         hint = "leave it out and use PGPASSWORD, PGPASSFILE (~/.pgpass) or a service file (PGSERVICE)"
         raise UsageError("the DSN contains a password", hint=hint)
-    defaults = {"connect_timeout": connect_seconds, "application_name": "gitmem", **_KEEP_ALIVE}
+    defaults: dict[str, str | int] = {"connect_timeout": connect_seconds, "application_name": "gitmem", **_KEEP_ALIVE}
     return make_conninfo(dsn, **{name: value for name, value in defaults.items() if not parameters.get(name)})
 
 

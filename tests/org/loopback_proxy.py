@@ -10,12 +10,16 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 _STATEMENTS: Final = b"QEc"
 _COPY_DATA: Final = ord("d")
 _ANSWERS: Final = b"ZG"
 """Types of the messages that end the answer to a statement: ready for the next one, or for the data of a copy."""
+
+
+_Work = Callable[[socket.socket, socket.socket, threading.Event], None]
 
 
 @dataclass(slots=True)
@@ -74,13 +78,13 @@ class Proxy:
             except OSError:
                 return
             held = threading.Event()  # the next answer goes to nobody
-            self._start(lambda c=client, s=server, h=held: self._guard(c, s, lambda: self._send(c, s, h)))
-            self._start(lambda c=client, s=server, h=held: self._guard(c, s, lambda: self._answer(c, s, h)))
+            for work in (self._send, self._answer):
+                self._start(partial(self._guard, work, client, server, held))
 
     @staticmethod
-    def _guard(client: socket.socket, server: socket.socket, work: Callable[[], None]) -> None:
+    def _guard(work: _Work, client: socket.socket, server: socket.socket, held: threading.Event) -> None:
         with suppress(OSError):
-            work()
+            work(client, server, held)
         for each in (client, server):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)

@@ -190,14 +190,14 @@ class Rights(RuleBasedStateMachine):
             readable = self._readable(person)
             with self._session(person) as database:
                 listed = {(head.repository, head.revision, head.is_default) for head in list_heads(database)}
-                assert listed == {
-                    item
-                    for name in readable
-                    for item in [(name, each, self.default[name] == each) for each in self.heads.get(name, {})]
-                    or [(name, None, False)]
-                }
+                assert listed == {item for name in readable for item in self._heads_of(name)}
                 for revision in REVISIONS:
                     self._check_revision(database, readable, revision)
+
+    def _heads_of(self, name: str) -> set[tuple[str, str | None, bool]]:
+        """Return name, revision and default of the heads of a repository; one without them has no revision."""
+        own = self.heads.get(name, {})
+        return {(name, each, self.default[name] == each) for each in own} or {(name, None, False)}
 
     def _check_revision(self, database: Any, readable: set[str], revision: str) -> None:
         heads = find_heads(database, ["*"], revision)
