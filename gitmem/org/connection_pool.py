@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.errors import DatabaseUnavailable
+from gitmem.errors import DatabaseUnavailable, UsageError
 from gitmem.org.connection import CONNECT_SECONDS, complete_dsn, database_errors, open_database, prepare_session
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _connected: Final[set[str]] = set()
 
 @contextmanager
 def open_shared(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> "Iterator[Database]":
-    """Use a connection for a `with` block, as `open_database` does; what it sets ends with the transaction.
+    """Use a connection for a `with` block, as `open_database` does. Settings of its session stay for later searches.
 
     Raises: as `open_database`, and DatabaseUnavailable if all connections stay in use.
     """
@@ -51,8 +51,9 @@ def open_shared(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> "Iterator[D
             raise DatabaseUnavailable("too many searches wait for the database", hint="try again") from problem
         if not isinstance(problem.__cause__, PoolTimeout):
             raise
-        # The next search connects by itself, and therefore knows why it cannot.
-        _drop_pool(dsn)
+        if not pool.get_stats().get("pool_size"):
+            # The next search connects by itself, and therefore knows why it cannot.
+            _drop_pool(dsn)
         message = f"no connection to the database within {connect_seconds} seconds"
         raise DatabaseUnavailable(message, hint="check that the server runs; gitmem org status") from problem
 
@@ -66,8 +67,10 @@ def _take_pool(dsn: str, connect_seconds: int) -> "ConnectionPool[Any] | None":
 
 
 def _make_pool(conninfo: str) -> "ConnectionPool[Any]":
-    from psycopg_pool import ConnectionPool
-
+    try:
+        from psycopg_pool import ConnectionPool
+    except ModuleNotFoundError as problem:
+        raise UsageError("this needs psycopg-pool", hint="pip install 'gitmem-cli[org]'") from problem
     if not _pools:
         atexit.register(close_pools)
     # Each failed attempt would be a line on standard error; the search itself says why it failed.
