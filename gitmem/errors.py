@@ -24,7 +24,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── ProviderFailed          5  caller: the setting of the provider, or when to try again
     │   └── TextsRefused        5  caller
     ├── DatabaseFailed          5  caller: by SQLSTATE, see `org.connection`
-    │   └── DatabaseUnavailable 5  try again: see `org.retries`
+    │   └── DatabaseUnavailable 5  caller: try again, see `org.retries`
     ├── WorkersFailed           5  run `gitmem doctor`
     └── ObserverFailed          5  caller: the limits of inotify
 

@@ -51,7 +51,7 @@ def open_shared(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> "Iterator[D
             raise DatabaseUnavailable("too many searches wait for the database", hint="try again") from problem
         if not isinstance(problem.__cause__, PoolTimeout):
             raise
-        if not pool.get_stats().get("pool_size"):
+        if pool.get_stats().get("connections_errors"):
             # The next search connects by itself, and therefore knows why it cannot.
             _drop_pool(dsn)
         message = f"no connection to the database within {connect_seconds} seconds"

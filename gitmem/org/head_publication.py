@@ -82,7 +82,7 @@ def publish_head(
     tree = _read_tree(searcher)
     database.execute("SELECT pg_advisory_lock_shared(%s)", (BLOB_LOCK,))
     producer = _enter_producer(database, searcher)
-    added = _upload(database, searcher, tree, producer)
+    added = upload_tree(database, searcher, tree, producer)
     tip = searcher.tree.revision
     revision = alias or rev or tip.branch or "HEAD"
     head = PublishedHead(repository, revision, tip.commit, len(tree.entries), *added, removed=0, is_changed=True)
@@ -140,7 +140,7 @@ def _enter_producer(database: "Database", searcher: Searcher) -> int:
     return int(str(row[0]))
 
 
-def _upload(database: "Database", searcher: Searcher, tree: _Tree, producer: int) -> tuple[int, int, int]:
+def upload_tree(database: "Database", searcher: Searcher, tree: _Tree, producer: int) -> tuple[int, int, int]:
     """Store the blobs that the server lacks; return the numbers of blobs, chunks and bytes."""
     keys = {(entry.oid, entry.language): blob for entry, blob in zip(tree.entries, tree.blobs.tolist(), strict=True)}
     lacking = find_lacking(database, list(keys), producer)
@@ -159,7 +159,7 @@ def _replace_head(
         "SELECT id FROM gitmem.repositories WHERE name = %s FOR UPDATE", (published.repository,)
     ).fetchone()
     assert row is not None, "the repository was entered"
-    head, is_new_tree = _enter_head(
+    head, is_new_tree = enter_head(
         database, int(str(row[0])), published, tree_id, tree, producer, is_default=is_default
     )
     if not is_new_tree:
@@ -201,7 +201,7 @@ ON CONFLICT DO NOTHING
 """
 
 
-def _enter_head(
+def enter_head(
     database: "Database", repository: int, published: PublishedHead, tree_id: str, tree: _Tree, producer: int,
     *, is_default: bool,
 ) -> tuple[int, bool]:  # fmt: skip

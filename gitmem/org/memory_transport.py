@@ -20,7 +20,7 @@ from gitmem.org.migrations import require_version
 if TYPE_CHECKING:
     from gitmem.org.connection import Database
 
-_MOST_PACKS: Final = 50
+MOST_PACKS: Final = 50
 """Packs of a ref from which on a push replaces them by one."""
 
 _MOST_BYTES: Final = 1 << 28
@@ -135,7 +135,7 @@ class DatabaseTransport:
     def _store_pack(self, update: RefUpdate, current: str | None) -> None:
         """Store what the new commit adds. A commit that replaces others leaves nothing of them behind."""
         number: Any = self._execute(_SIZE, update.name).fetchone()
-        if update.expected or number[1] >= _MOST_PACKS:
+        if update.expected or number[1] >= MOST_PACKS:
             self._execute("DELETE FROM gitmem.memory_packs WHERE repository = %s AND name = %s", update.name)
             current = None
         pack = make_pack(self._location, update.commit, current)

@@ -40,7 +40,7 @@ def test_the_compose_file_has_the_form_of_the_specification() -> None:
     specification = pytest.importorskip("compose_spec", reason="checks the form of compose files: compose-spec")
     loaded = specification.PyCompose.from_yaml((FOLDER / "compose.yaml").read_text())
     loaded.validate()
-    assert set(loaded.service_names) == {"db", "schema", "search"}
+    assert set(loaded.service_names()) == {"db", "schema", "search"}
 
 
 def test_what_services_name_exists() -> None:

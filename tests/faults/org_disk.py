@@ -85,7 +85,7 @@ def _try_room(world: World, tally: Tally, disk: Path, room: int) -> bool:
 @contextmanager
 def _removing_first() -> Iterator[None]:
     """Make publishers remove the paths of a head before they store blobs."""
-    upload = head_publication._upload
+    upload = head_publication.upload_tree
 
     def remove_and_store(database: Any, *args: Any) -> tuple[int, int, int]:
         database.execute(
@@ -95,7 +95,7 @@ def _removing_first() -> Iterator[None]:
         database.commit()
         return upload(database, *args)
 
-    with mock.patch.object(head_publication, "_upload", remove_and_store):
+    with mock.patch.object(head_publication, "upload_tree", remove_and_store):
         yield
 
 

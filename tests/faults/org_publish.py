@@ -145,12 +145,12 @@ def _turn_back_clock(world: World, tally: Tally) -> None:
 @contextmanager
 def _committing_twice() -> Iterator[None]:
     """Make publishers commit the row of a head before its entries."""
-    enter_head = head_publication._enter_head
+    enter_head = head_publication.enter_head
 
     def enter_and_commit(database: Any, *args: Any, **options: Any) -> tuple[int, bool]:
         result = enter_head(database, *args, **options)
         database.commit()
         return result
 
-    with mock.patch.object(head_publication, "_enter_head", enter_and_commit):
+    with mock.patch.object(head_publication, "enter_head", enter_and_commit):
         yield

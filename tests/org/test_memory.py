@@ -110,7 +110,7 @@ def test_a_push_sends_what_is_new_and_a_pull_takes_it_alone(people: tuple[Person
 
 
 def test_many_pushes_are_joined(people: tuple[Person, Person], shared: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.org.memory_transport._MOST_PACKS", 3)
+    monkeypatch.setattr("gitmem.org.memory_transport.MOST_PACKS", 3)
     alice, bob = people
     for number in range(5):
         alice.clone.put(NOTE, f"text {number}", f"2026-01-0{number + 1}T00:00:00Z")
