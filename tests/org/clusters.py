@@ -70,9 +70,13 @@ class Cluster:
         with suppress(psutil.NoSuchProcess):
             first = psutil.Process(self._process.pid)
             first.suspend()  # it starts no further process, and cannot clean up after those that die
-            for each in [*first.children(recursive=True), first]:
+            processes = [*first.children(recursive=True), first]
+            for each in processes:
                 with suppress(psutil.NoSuchProcess):
                     each.kill()
+            # The next start is refused as long as one of them holds the shared memory.
+            while any(map(_is_alive, processes)):
+                self._process.poll()
         self._process.wait(_SECONDS)
         self._process = None
 
@@ -120,6 +124,14 @@ class Cluster:
                 assert self._process.poll() is None, self.log()
             else:
                 return
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    """Return whether a killed process still holds anything; one that nobody has waited for does not."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def system_user() -> str | None:
