@@ -1,5 +1,6 @@
 """Term lists of the server: what a lookup finds after publications, merges and removals."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,11 @@ import psycopg
 import pytest
 
 from gitmem.org.connection import open_database
-from gitmem.org.migrations import migrate
+from gitmem.org.migrations import MIGRATIONS, migrate
+from gitmem.org.published_repositories import list_heads
 from gitmem.org.term_lists import PART_BLOBS, SMALL_POSTINGS
 from gitmem.org.term_runs import add_runs
+from tests.sample import Cli, assert_error
 
 BLOBS = """
 INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome, chunks, kinds, words, record, text)
@@ -105,3 +108,37 @@ def test_a_large_run_is_not_merged(empty: str) -> None:
     assert {(value, blob) for value, blob, _ in found} >= {
         (int(value), b) for value in hashes[:10] for b in range(1, 10)
     }
+
+
+@pytest.mark.parametrize("table", ["runs", "term_lists", "head_parts"])
+def test_no_reader_reads_what_cannot_be_divided_by_reader(
+    empty: str, roles: Callable[..., list[str]], table: str
+) -> None:
+    roles("alice")
+    hashes = np.arange(10, dtype=np.uint32)
+    with open_database(empty) as database:
+        publish(database, [1, 2], hashes)
+        assert len(look_up(database, hashes[:1])) == 2
+        database.execute("GRANT gitmem_reader TO alice")
+        database.execute("SET ROLE alice")
+        assert look_up(database, hashes[:1]) == []
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            database.execute(f"SELECT * FROM gitmem.{table}".encode())
+        database.rollback()
+
+
+def test_a_migration_keeps_grants_and_drops_published_rows(
+    dsn: str, cli: Cli, roles: Callable[..., list[str]]
+) -> None:
+    roles("alice")
+    with psycopg.connect(dsn, autocommit=True) as database:
+        database.execute(MIGRATIONS[0])
+        database.execute("INSERT INTO gitmem.schema_version (version) VALUES (1)")
+        database.execute(HEAD)
+        database.execute("INSERT INTO gitmem.grants (repository, role) VALUES (1, 'alice'::regrole)")
+    assert_error(cli("org", "repos", "--dsn", dsn), 5, "schema 1", "gitmem org migrate")
+    assert cli("org", "migrate", "--dsn", dsn).out == f"schema {len(MIGRATIONS)}: upgraded from 1\n"
+    with open_database(dsn) as database:
+        assert [(head.repository, head.revision, head.readers) for head in list_heads(database)] == [
+            ("r", None, ["alice"])
+        ]
