@@ -190,14 +190,18 @@ def _find_candidates(
 ) -> CandidateIndex | None:
     """Return the candidates of a query; None if nothing matches."""
     numbers = [head.head for head in heads]
-    passing = find_passing(database, numbers, filters) if filters.any else None
     terms = list(dict.fromkeys((*query.terms, *query.compounds)))
-    matches = match_words(database, heads, terms, query.weights, passing)
-    near = [] if vector is None else find_near_blobs(database, numbers, vector, passing)
-    blobs = sorted({*matches.blobs, *near})
+    # A score contains how well the best candidates without filters match, so these are candidates in any case.
+    selections = [None, find_passing(database, numbers, filters)] if filters.any else [None]
+    blobs: set[int] = set()
+    for passing in selections:
+        matches = match_words(database, heads, terms, query.weights, passing)
+        near = [] if vector is None else find_near_blobs(database, numbers, vector, passing)
+        blobs.update(matches.blobs, near)
     if not blobs:
         return None
-    stored, places = read_blobs(database, blobs), read_paths(database, numbers, blobs)
+    chosen = sorted(blobs)
+    stored, places = read_blobs(database, chosen), read_paths(database, numbers, chosen)
     return open_candidates(heads, stored, places, matches.counts, filters)
 
 

@@ -127,9 +127,7 @@ def test_no_reader_reads_what_cannot_be_divided_by_reader(
         database.rollback()
 
 
-def test_a_migration_keeps_grants_and_drops_published_rows(
-    dsn: str, cli: Cli, roles: Callable[..., list[str]]
-) -> None:
+def test_a_migration_keeps_grants_and_drops_published_rows(dsn: str, cli: Cli, roles: Callable[..., list[str]]) -> None:
     roles("alice")
     with psycopg.connect(dsn, autocommit=True) as database:
         database.execute(MIGRATIONS[0])
