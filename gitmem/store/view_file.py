@@ -222,8 +222,8 @@ class View:
         # A search that reads and verifies only the keys it compares takes twice as long for the hits of one query.
         keys, entries = self.sorted_keys
         wanted = np.uint64(key)
-        found: list[int] = entries[keys.searchsorted(wanted) : keys.searchsorted(wanted, "right")].tolist()
-        return found
+        places: list[int] = entries[keys.searchsorted(wanted) : keys.searchsorted(wanted, "right")].tolist()
+        return places
 
     def path(self, entry: int) -> bytes:
         """Return one path, without decoding the others."""
