@@ -22,7 +22,8 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── StorageFailed           5  caller: by `errno`, see `storage_errors`
     ├── ModelDamaged            5  install gitmem again
     ├── ProviderFailed          5  caller: the setting of the provider, or when to try again
-    │   └── TextsRefused        5  caller
+    │   ├── TextsRefused        5  caller
+    │   └── ProviderSlow        5  caller
     ├── DatabaseFailed          5  caller: by SQLSTATE, see `org.connection`
     │   └── DatabaseUnavailable 5  caller: try again, see `org.retries`
     ├── WorkersFailed           5  run `gitmem doctor`

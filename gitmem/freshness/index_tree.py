@@ -85,7 +85,7 @@ def _index_tree(
     result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
     embedding = SelectedModel(workspace, old, announce, full=job.full)
     if embedding.replaces_index:
-        job = job._replace(full=True, reason="another model was selected")
+        job = job._replace(full=True, reason="the selected model has changed")
     start = _starting_point(workspace, old, embedding.fingerprint, job)
     manifest, result.rebuilt = start.manifest, start.rebuilt
     manifest = _drop_lost_views(workspace, manifest, check=job.check)

@@ -61,7 +61,7 @@ def test_a_remote_provider_is_announced_once_and_its_index_searched(
     assert (first.code, first.err.count(NOTICE)) == (0, 1)
     assert f"`openai-compatible` at {remote.url} (on this machine)" in first.err
     assert "of 48 dimensions: an index of about" in first.err
-    assert "rebuilt: another model was selected" in first.out
+    assert "rebuilt: the selected model has changed" in first.out
     assert max(len(request.body["input"]) for request in remote.received) <= 100
     texts = len(remote.texts)
     again = cli("index", cwd=repo.path)
@@ -86,10 +86,10 @@ def test_a_wait_for_the_first_answer_is_shown(cli: Cli, repo: Repo, remote: Prov
 def test_a_dry_run_sends_nothing(cli: Cli, repo: Repo, remote: ProviderServer) -> None:
     preview = cli("index", "--dry-run", cwd=repo.path)
     assert (preview.code, remote.received) == (0, [])
-    assert "another model was selected" in preview.out
+    assert "the selected model has changed" in preview.out
     assert cli("index", cwd=repo.path).code == 0
     sent = len(remote.received)
-    assert "another model was selected" not in cli("index", "--dry-run", cwd=repo.path).out
+    assert "the selected model has changed" not in cli("index", "--dry-run", cwd=repo.path).out
     assert len(remote.received) == sent
 
 
