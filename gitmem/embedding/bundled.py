@@ -28,7 +28,7 @@ from gitmem.maps import map_file
 from gitmem.paths import bundled
 from gitmem.words import Text
 
-_BLOCK_PIECES: Final = 512
+BLOCK_PIECES: Final = 512
 """Vectors that are converted at once: they fit into the processor's cache."""
 
 _UNIT: Final = float(1 << 24)
@@ -115,8 +115,8 @@ class BundledEncoder:
         for first in range(0, size, STEP_TEXTS):
             before_step()
             end = ends[min(first + STEP_TEXTS, size)]
-            for start in range(ends[first], end, _BLOCK_PIECES):
-                stop = min(start + _BLOCK_PIECES, end)
+            for start in range(ends[first], end, BLOCK_PIECES):
+                stop = min(start + BLOCK_PIECES, end)
                 rows = table[pieces.ids[start:stop]].astype(np.float64)
                 for text in range(pieces.bags[start], pieces.bags[stop - 1] + 1):
                     own = slice(max(ends[text], start), min(ends[text + 1], stop))

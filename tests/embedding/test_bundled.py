@@ -85,7 +85,7 @@ def test_a_vector_does_not_depend_on_the_blocks_of_its_sum(
 ) -> None:
     counted = bag_texts([count_identifiers(f"parse the header {'again ' * n} of request_{n}") for n in range(12)])
     whole = encoder.encode(counted)
-    monkeypatch.setattr("gitmem.embedding.bundled._BLOCK_PIECES", block)
+    monkeypatch.setattr("gitmem.embedding.bundled.BLOCK_PIECES", block)
     parts = encoder.encode(counted)
     assert (parts.vectors == whole.vectors).all()
     assert (parts.norms == whole.norms).all()
