@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 from gitmem.mcp.transport.http import LOOPBACK, hosts_of
-from gitmem.registry import OFF_VARIABLE, add_repository
+from gitmem.registry import add_repository
 from gitmem.web.access import Access
 from gitmem.web.activity import Activity
 from gitmem.web.application import make_application
@@ -56,7 +56,8 @@ class Served:
 
 def registry_environment(folder: Path) -> dict[str, str]:
     """Return the environment of a user whose registry is in a folder."""
-    inherited = {name: value for name, value in os.environ.items() if name != OFF_VARIABLE}
+    # Settings of whoever runs the tests would be settings of the server, and those of the tests unknown ones.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GITMEM_")}
     return {**inherited, "XDG_DATA_HOME": str(folder / "data")}
 
 
