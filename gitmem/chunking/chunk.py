@@ -23,6 +23,9 @@ _CPP: Final = re.compile(
 )
 _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#import)\b", re.MULTILINE)
 
+_WITHOUT_GRAMMAR: Final = frozenset({TEXT, "markdown", RECORD_LANGUAGE, COMMIT})
+"""Languages whose chunks need no syntax tree, so not the parser library either."""
+
 
 def chunk_blob(
     data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS, cells: Sequence[Cell] = ()
@@ -53,7 +56,9 @@ def chunk_blob(
 
 
 def load_syntax(language: str) -> None:
-    """Load what the blobs of a language are parsed with, and compile the patterns of its names."""
+    """Load what the blobs of a language are parsed with, and compile the patterns of its names; nothing for prose."""
+    if language in _WITHOUT_GRAMMAR:
+        return
     from gitmem.chunking import assembly, occurrences, outline  # noqa: F401 (imported when a blob is parsed)
     from gitmem.chunking.occurrence_query import load_patterns
 

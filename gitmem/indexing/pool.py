@@ -57,7 +57,8 @@ class Pool:
         if self._is_usual and can_fork():
             if workers > 1:
                 load_for_all(languages, embeds=embeds)
-            for worker in self._workers:
+            # Asked again, because a library may start threads when it is loaded.
+            for worker in self._workers if can_fork() else ():
                 if worker is not spare:
                     worker.fork()
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]

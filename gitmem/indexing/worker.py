@@ -7,11 +7,10 @@ holds the interpreter lock and may crash on hostile content; therefore it runs i
 import gc
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from gitmem.errors import Cancelled, ModelDamaged
+from gitmem.errors import Cancelled
 from gitmem.indexing.worker_protocol import Batch, read_batch, write_rows, write_stopped
 from gitmem.processes.limits import limit_seconds
 from gitmem.processes.memory import resident_bytes
@@ -64,16 +63,19 @@ def main() -> None:
 def load_for_all(languages: Iterable[str], *, embeds: bool) -> None:
     """Load, before several workers are forked, what each of them would load: modules, the model, patterns of languages.
 
-    It is the same for any content, so a hostile blob still meets only a worker.
+    It is the same for any content, so a hostile blob still meets only a worker. If something cannot be loaded, each
+    worker finds out by itself, and its last words are the error of the run.
     """
-    from gitmem.chunking.chunk import load_syntax
-    from gitmem.indexing import row_builder  # noqa: F401 (for the workers)
+    try:
+        from gitmem.chunking.chunk import load_syntax
+        from gitmem.indexing import row_builder  # noqa: F401 (for the workers)
 
-    if embeds:
-        with suppress(ModelDamaged):  # each worker finds out by itself, and its last words are the error of the run
+        if embeds:
             _shared_encoder().load()
-    for language in languages:
-        load_syntax(language)
+        for language in languages:
+            load_syntax(language)
+    except Exception:
+        return
 
 
 @cache

@@ -86,6 +86,49 @@ report(kinds=sorted(kinds), before=before, after=after, same=plain == again)
     assert facts == {"kinds": ["ForkedWorker"], "before": [0, 0], "after": [1, 1], "same": True}
 
 
+def test_prose_loads_no_parser_before_workers_are_forked() -> None:
+    facts = run("""
+from gitmem.indexing.worker import load_for_all
+load_for_all(["text", "markdown", "record", "commit"], embeds=False)
+prose = "tree_sitter" in sys.modules
+load_for_all(["python"], embeds=False)
+report(prose=prose, code="tree_sitter" in sys.modules)
+""")
+    assert facts == {"prose": False, "code": True}
+
+
+def test_what_cannot_be_loaded_is_the_error_of_a_worker_and_not_of_this_process(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['gitmem.indexing.row_builder'] = None\n")
+    facts = run(
+        """
+from gitmem.errors import WorkersFailed
+try:
+    with Pool(2, languages=["python"]) as pool:
+        kind = type(worker_of(pool)).__name__
+        rows(pool, "x = 1\\n")
+except WorkersFailed as problem:
+    report(kind=kind, message=problem.message)
+""",
+        PYTHONPATH=str(tmp_path),
+    )
+    assert facts["kind"] == "ForkedWorker"
+    assert facts["message"].startswith("the indexing worker does not start: ModuleNotFoundError: ")
+
+
+def test_a_library_that_starts_a_thread_when_it_is_loaded_prevents_a_fork() -> None:
+    facts = run("""
+import gitmem.indexing.pool as module
+stop = threading.Event()
+module.load_for_all = lambda *_, **__: threading.Thread(target=stop.wait).start()
+with Pool(2) as pool:
+    started = [worker.process for worker in pool._workers]
+    stop.set()
+    blobs = rows(pool, "def first():\\n    return 1\\n")
+report(started=started, blobs=blobs)
+""")
+    assert facts == {"started": [None, None], "blobs": [[["python", "parsed", 1]]]}
+
+
 def test_a_process_with_another_thread_does_not_fork() -> None:
     facts = run("""
 alone = can_fork()
