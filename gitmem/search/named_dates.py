@@ -21,7 +21,7 @@ _DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)\b"
 
 _FORMS: Final = (
-    r"\b(?P<year>(?:19|20)\d\d)-(?P<number>[01]\d)(?:-(?P<day>[0-3]\d))?\b",  # 2026-11-25, 2026-11
+    r"\b(?P<year>(?:19|20)\d\d)-(?P<number>[01]\d)(?:-(?P<day>[0-3]\d))?(?:\b|(?=T\d))",  # 2026-11-25, 2026-11
     rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s*{_YEAR})?",  # 25 November 2026, 25th of November
     rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s*{_YEAR})?",  # November 25, 2026
     rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}",  # November 2026

@@ -7,6 +7,7 @@ from gitmem.search.named_dates import NamedDate, find_dates
     ("query", "dates"),
     [
         ("what broke on 2026-11-25", [(2026, 11, 25)]),
+        ("what broke at 2026-11-25T10:00:00Z", [(2026, 11, 25)]),
         ("what broke in 2026-11", [(2026, 11, 0)]),
         ("what did we try on 25 November 2026?", [(2026, 11, 25)]),
         ("what did we try on the 25th of November", [(0, 11, 25)]),
