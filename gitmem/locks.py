@@ -43,8 +43,10 @@ def _system_lock(path: Path, wait: bool, on_wait: Callable[[], None]) -> Iterato
         yield
     finally:
         # Closing is not enough: a child may have inherited the descriptor.
-        fcntl.flock(handle, fcntl.LOCK_UN)
-        os.close(handle)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+        finally:
+            os.close(handle)
 
 
 def _open_locked(path: Path, wait: bool, on_wait: Callable[[], None]) -> int:

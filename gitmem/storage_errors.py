@@ -21,6 +21,7 @@ def storage_failed(path: Path, problem: Exception) -> StorageFailed:
         errno.EPERM: "give yourself write permission on that folder",
         errno.ENOLCK: NO_LOCKS_HINT,
         errno.EOPNOTSUPP: NO_LOCKS_HINT,
+        errno.ENOTSUP: NO_LOCKS_HINT,  # the same number on Linux, another one on macOS
     }
     reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     return StorageFailed(f"cannot write `{path}`: {reason}", hint=hints.get(code or 0, ""))
