@@ -53,7 +53,10 @@ _RELEASE_BYTES: Final = 8 << 20
 """Bytes of a file after which a check of all its blocks gives their memory back."""
 
 _FAULT_BYTES: Final = 1 << 16
-"""Bytes that Linux maps around a page of a file that is read for the first time, as far as they are in memory."""
+"""Bytes that Linux maps around a page of a file that is read for the first time, as far as they are in memory.
+
+They are more, up to 2 MiB, if the file system caches a file in larger pieces.
+"""
 
 MAX_PICKED_BYTES: Final = 64 << 20
 """Bytes that a section may occupy because some of its rows were picked. In a server the picked vectors of some hundred
@@ -315,7 +318,9 @@ class Section:
             raise damaged(self._path, "row out of range")
         if len(rows) <= _FEW_ROWS:  # the calls of numpy below would take ten times as long
             parts = [self.read(width * row, width * (row + 1)) for row in rows.tolist()]
-            return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
+            few: NDArray[np.uint8] = np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
+            self._count_picked(len(few))
+            return few
         if rows.max() >= len(self._view) // width:
             raise damaged(self._path, "row out of range")
         if not self._is_verified:
@@ -324,11 +329,15 @@ class Section:
             for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
                 self.check_block(block)
         picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
-        self._picked += len(rows)
+        self._count_picked(len(picked))
+        return picked
+
+    def _count_picked(self, rows: int) -> None:
+        """Give the memory of the section back if it may have become large because of picked rows."""
+        self._picked += rows
         if self._picked * _FAULT_BYTES > MAX_PICKED_BYTES < len(self._view):
             self.release(0, len(self._view))
             self._picked = 0
-        return picked
 
     def numbers(self, kind: str) -> "NDArray[Any]":
         """Return the whole section as an array of a numpy type."""

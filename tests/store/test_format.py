@@ -302,19 +302,21 @@ def test_a_block_is_checked_when_it_is_first_read_only() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs the memory maps that Linux reports")
+@pytest.mark.parametrize("picked", [8, 64])
 def test_picked_rows_of_a_large_section_leave_little_of_it_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, picked: int
 ) -> None:
     monkeypatch.setattr("gitmem.store.format.MAX_PICKED_BYTES", 1 << 20)
-    table = np.arange(1 << 20, dtype="<u4").view(np.uint8).reshape(-1, 256)
+    table = np.arange(1 << 22, dtype="<u4").view(np.uint8).reshape(-1, 256)
     path = tmp_path / "file"
     path.write_bytes(build(fields={}, sections={"table": table.tobytes()}))
     container = find_container(path, MAGIC)
     assert container is not None
-    for start in range(0, len(table), 64):
-        rows = np.arange(start, min(start + 64, len(table)))
+    for start in range(0, len(table), picked):
+        rows = np.arange(start, min(start + picked, len(table)))
         assert np.array_equal(container["table"].pick(rows, 256), table[rows])
-    assert resident_kilobytes(path) <= 2 << 10
+    # A page that is touched may bring 2 MiB with it, if the system caches the file in pieces as large.
+    assert resident_kilobytes(path) <= 8 << 10
 
 
 def resident_kilobytes(path: Path) -> int:
