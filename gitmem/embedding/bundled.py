@@ -95,7 +95,7 @@ class BundledEncoder:
         return np.array([vectors[text.text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
     def _encode_directly(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """Embed a few texts by numpy, from the mapped file."""
+        """Embed a few texts without loading the vocabulary."""
         # From Python 3.12 on, cached_property does not lock: concurrent first queries would each check the whole file.
         with self._loading:
             splitter, _ = self._query_pieces, self._tables
