@@ -1,7 +1,8 @@
 """Blank the macros between the keyword and the name of a class in C and C++: `class LIBRARY_API Node : public Base`.
 
 A parser without a preprocessor takes such a macro for the name of the class, and the name for a variable or function.
-The members are then lost. A macro in capitals before a name that a body or base classes follow is an attribute.
+The members are then lost. A macro in capitals before a name that a body or base classes follow is an attribute; a type
+before a method (`struct NODE Tree::find() {`) or a variable of a loop is not.
 """
 
 import re
@@ -9,7 +10,8 @@ from typing import Final
 
 _GRAMMARS: Final = frozenset({"c", "cpp", "objc", "cuda"})
 _MACRO: Final = re.compile(
-    rb"\b(?:class|struct|union)(?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+(?=\s+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
+    rb"(?<!\()\b(?:class|struct|union)(?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+"
+    rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{))"
 )
 _KEYWORD: Final = re.compile(rb"class|struct|union")
 _TEXT: Final = re.compile(rb"[^\n]")

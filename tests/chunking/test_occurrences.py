@@ -95,6 +95,12 @@ struct POINT origin;
     assert "LIB_API" in text.encode()[chunk.start : chunk.end].decode()
 
 
+def test_types_in_capitals_are_no_macros_before_a_method_or_in_the_head_of_a_loop() -> None:
+    text = "struct NODE Tree::find(int x) { return x; }\nvoid g() { for (struct NODE n : nodes) go(n); }\n"
+    assert names_of(text, "cpp", "class", "function", "call") == ["Tree.find", "g", "go"]
+    assert names_of(text, "cpp", "type") == ["NODE", "NODE"]
+
+
 def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
     text = "T* A::one() { return 0; }\nT& n::A::two() { return t; }\nchar **three() { return 0; }\nT& four() {}\n"
     assert names_of(text, "cpp", "function") == ["A.one", "n::A.two", "three", "four"]

@@ -26,6 +26,7 @@ def _named(language: str, text: str) -> set[tuple[str, str]]:
         ("cpp", "class Ring {\n  bool Full() GUARDED_BY(mutex) { return 1; }\n};", ("method", "Ring.Full")),
         ("cpp", "class RING {\n  RING(Size) {}\n};", ("method", "RING.RING")),
         ("cpp", "class EXPORT_API Ring : public Shape { int x; };", ("class", "Ring")),
+        ("cpp", "struct NODE Tree::find(int x) { return x; }", ("method", "Tree.find")),
         ("cpp", "BEGIN_NAMESPACE\nstruct Ring { int x; };\n", ("struct", "Ring")),
         ("cpp", "BEGIN_NAMESPACE\nnamespace a {\nint go() { return 1; }\n}\n", ("function", "a.go")),
         ("cpp", "namespace LIB_NAMESPACE {\nint go() { return 1; }\n}", ("function", "go")),
