@@ -14,9 +14,10 @@ from gitmem.storage_errors import NO_LOCKS_HINT, storage_failed
 
 @contextmanager
 def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold a writer lock. `on_wait` is called before waiting for another process.
+    """Hold a writer lock in a folder that exists. `on_wait` is called before waiting for another process.
 
-    Raises: Busy if another process holds the lock and `wait` is off, StorageFailed if the file system has no locks.
+    Raises: Busy if another process holds the lock and `wait` is off, StorageFailed without the folder, or if the file
+    system has no locks.
     """
     try:
         import fcntl  # noqa: F401 (whether the system has it)
