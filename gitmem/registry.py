@@ -27,7 +27,7 @@ MAX_NAME: Final = 100
 # A name is part of ids (`NAME:src/app.py`) and of commands, so it is neither a path nor an option, nor has it a colon.
 NAME_PATTERN: Final = r"\w[\w.+-]*"
 _NAME: Final = re.compile(NAME_PATTERN)
-_RESERVED: Final = frozenset({"repository", "conversation"})
+RESERVED: Final = frozenset({"repository", "conversation"})
 """Words that begin ids of other things."""
 
 _UNFIT: Final = re.compile(r"[^\w.+-]+")
@@ -127,7 +127,7 @@ def check_name(name: str) -> None:
     if len(name) > MAX_NAME or not _NAME.fullmatch(name):
         hint = f"at most {MAX_NAME} letters, digits and `.`, `_`, `-`, `+`, beginning with a letter, digit or `_`"
         raise UsageError(f"invalid name of a repository: `{name}`", hint=hint)
-    if name in _RESERVED:
+    if name in RESERVED:
         raise UsageError(
             f"`{name}` cannot be the name of a repository", hint="ids of other things begin with this word"
         )
@@ -138,7 +138,7 @@ def free_name(folder: str, used: Collection[str]) -> str:
     number = 1
     first = _UNFIT.sub("-", folder).lstrip("-.+").rstrip("-")[: MAX_NAME - 10] or "unnamed"
     free = first
-    while free in used or free in _RESERVED:
+    while free in used or free in RESERVED:
         number += 1
         free = f"{first}-{number}"
     return free

@@ -1,12 +1,12 @@
 """`gitmem get`: read the files, lines, symbols, chunks, records and repositories that ids name, in any repository."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from gitmem.actions.published_reading import read_from_server
 from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
-from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, is_published, parse_ids
-from gitmem.errors import GitmemError, NotARepository
+from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, is_published, parse_ids, repository_like
+from gitmem.errors import GitmemError, NotARepository, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.registry import read_registry
 from gitmem.workspace import Workspace, open_workspace, read_user_settings
@@ -30,7 +30,7 @@ def read_ids(
         if repository == REPOSITORY:
             readings.append(Reading(read_repositories(names, environment), "", (), repository))
         elif not repository:
-            readings.append(_read_own(own, names, options))
+            readings.append(_read(own, names, options) if own else _explain_absence(names, places))
         elif is_published(repository):
             settings = own.settings if own else read_user_settings(environment)
             readings.append(read_from_server(settings.org, repository, names, options))
@@ -45,12 +45,21 @@ def read_ids(
     return readings, parsed
 
 
-def _read_own(own: Workspace | None, names: Sequence[str], options: NameOptions) -> Reading:
-    if own is None:
-        hint = "give the repository as well, `NAME:ID`, or run it there: gitmem -C FOLDER get"
-        error = NotARepository(f"not in a git repository, so `{names[0]}` cannot be read", hint=hint)
-        return Reading(dict.fromkeys(names, error), "", ())
-    return _read(own, names, options)
+def _explain_absence(names: Sequence[str], known: Collection[str]) -> Reading:
+    """Return an error for each id of no known repository, outside of all repositories."""
+    return Reading({name: _outside(name, known) for name in names}, "", ())
+
+
+def _outside(text: str, known: Collection[str]) -> GitmemError:
+    name = repository_like(text)
+    if name:
+        from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
+
+        similar = find_similar_name(name, known)
+        hint = f"did you mean `{similar}`?" if similar else "gitmem repos list"
+        return UsageError(f"unknown repository `{name}`, so `{text}` cannot be read", hint=hint)
+    hint = "give the repository as well, `NAME:ID`, or run it there: gitmem -C FOLDER get"
+    return NotARepository(f"not in a git repository, so `{text}` cannot be read", hint=hint)
 
 
 def _read(workspace: Workspace, names: Sequence[str], options: NameOptions) -> Reading:

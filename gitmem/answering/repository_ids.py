@@ -7,13 +7,18 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
+from gitmem.registry import NAME_PATTERN, RESERVED
+
 PUBLISHED: Final = "org:"
 """Prefix of the names of repositories that are searched on the server of the organisation; `org:*` means all."""
 
 REPOSITORY: Final = "repository"
 """Begins the id of a repository itself: `repository:NAME`. No repository has this name."""
 
-_LINES: Final = re.compile(r"[0-9]+(-[0-9]+)?")
+_LINES: Final = re.compile(r"(chunk_)?[0-9]+|[0-9]+-[0-9]+")
+"""Part of a file: `README:12` is a line of it, also if a repository has that name."""
+
+_PREFIX: Final = re.compile(rf"({NAME_PATTERN}):(.+)", re.DOTALL)
 
 
 class RepositoryId(NamedTuple):
@@ -30,7 +35,6 @@ def parse_ids(ids: Sequence[str], known: Collection[str]) -> list[RepositoryId]:
 
 def _parse(text: str, known: Collection[str]) -> RepositoryId:
     name, colon, rest = text.partition(":")
-    # `README:12` is a line of a file, also if a repository has that name.
     if name == REPOSITORY and rest:
         return RepositoryId(REPOSITORY, rest)
     if colon and rest and name in known and not _LINES.fullmatch(rest):
@@ -40,6 +44,12 @@ def _parse(text: str, known: Collection[str]) -> RepositoryId:
         if own and second and location and not _LINES.fullmatch(location):
             return RepositoryId(PUBLISHED + own, location)
     return RepositoryId("", text)
+
+
+def repository_like(text: str) -> str:
+    """Return the word with which an id begins as if it were the name of a repository, "" if there is none."""
+    match = _PREFIX.fullmatch(text)
+    return match[1] if match and match[1] not in RESERVED and not _LINES.fullmatch(match[2]) else ""
 
 
 def is_published(name: str) -> bool:

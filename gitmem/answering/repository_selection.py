@@ -14,7 +14,6 @@ from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.locate import locate
 from gitmem.locks import is_locked
 from gitmem.registry import free_name, read_registry
-from gitmem.suggestions import find_similar_name
 from gitmem.workspace import Workspace, open_workspace, registered_folder
 
 ALL: Final = "*"
@@ -112,6 +111,8 @@ def _choose(known: Sequence[ChosenRepository], name: str, *, allow_folders: bool
         folder = location.worktree or location.git_dir
         by_folder = next((one for one in known if one.folder == folder), None)
         return by_folder or ChosenRepository(free_name(folder.name, {one.name for one in known}), folder)
+    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
+
     similar = find_similar_name(name, [one.name for one in known])
     hint = f"did you mean `{similar}`?" if similar else "gitmem repos list"
     raise UsageError(f"unknown repository `{name}`", hint=hint)

@@ -80,6 +80,11 @@ def test_outside_of_a_repository_only_named_ones_are_read(cli: Cli, own: Repo) -
     assert cli("get", "site:notes.txt", cwd=away).out == "Remember to rotate the signing key every quarter.\n"
     assert_error(cli("get", "notes.txt", cwd=away), ExitCode.USAGE, "not in a git repository")
     assert_error(cli("get", "site:nosuch.py", cwd=away), ExitCode.USAGE, "no such file")
+    outcome = cli("get", "sitee:notes.txt", cwd=away)
+    assert_error(outcome, ExitCode.USAGE, "unknown repository `sitee`")
+    assert "did you mean `site`?" in outcome.err
+    for lines in ("notes.txt:12", "notes.txt:chunk_0", "conversation:x"):
+        assert_error(cli("get", lines, cwd=away), ExitCode.USAGE, f"not in a git repository, so `{lines}`")
 
 
 def test_a_document_is_read_listed_and_deleted_by_the_id_its_user_gave(cli: Cli, own: Repo) -> None:
