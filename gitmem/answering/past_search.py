@@ -5,7 +5,7 @@ Versions of one definition are one result: the version that matches best, with t
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.history_notes import SHALLOW_NOTE
 from gitmem.answering.query_encoder import query_encoder, search_or_words
-from gitmem.answering.search_query import Query, check_query
+from gitmem.answering.search_query import Query, SearchFilters, check_query
 from gitmem.chunking.blob_text import text_of
 from gitmem.display import count
 from gitmem.errors import NoIndex, UsageError
@@ -38,6 +38,9 @@ from gitmem.search.snippet import lines_of_span
 from gitmem.secrets.masking import mask_lines, mask_private_keys
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import Workspace, open_snapshot, require_index
+
+_Commits = NDArray[np.bool_] | None
+"""Mask of commits, [commits]; None for all."""
 
 
 class PastQuery(NamedTuple):
@@ -92,7 +95,8 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
         raise UsageError("the code of the past has no kinds and no fields of records", hint="leave out these filters")
     view, snapshot = open_past(workspace)
     lives = view.lives(snapshot)
-    scope = _scope(view, snapshot, lives, asked, workspace)
+    introduced, removed = (_commits_in(workspace, view, text) for text in (asked.introduced, asked.removed))
+    scope = _scope(view, snapshot, lives, query.filters, (introduced, removed))
     encoder = query_encoder(workspace.settings, require_index(workspace).fingerprint)
     rows: list[int] = []
 
@@ -111,7 +115,12 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
         chosen.sort(key=lambda pair: -_last(int(lives.group_removed[pair[1]]), len(view.commits)))
     hits = _read(workspace, view, lives, chosen, mask=mask)
     milliseconds = round((time.perf_counter() - started) * 1000, 1)
-    notes = [*result.notes, *_notes(workspace, view, snapshot)]
+    unread = [
+        _describe_unread(view, text)
+        for text, commits in ((asked.introduced, introduced), (asked.removed, removed))
+        if commits is not None and not commits.any()
+    ]
+    notes = [*result.notes, *unread, *_notes(workspace, view, snapshot)]
     return PastAnswer(query.text, result.terms, hits, view.bounds.tip, len(view.commits), notes, milliseconds)
 
 
@@ -153,11 +162,19 @@ def _shallow_notes(workspace: Workspace, view: PastView) -> list[str]:
     return [f"the clone was shallow and ended at {named} when its history was indexed ({RESUME})"]
 
 
-def _scope(view: PastView, snapshot: Snapshot, lives: Lives, asked: PastQuery, workspace: Workspace) -> Scope:
-    """Return the rows that pass the filters."""
+def _describe_unread(view: PastView, text: str) -> str:
+    """Return a note about a range of commits, none of which is in the indexed history."""
+    since = datetime.fromtimestamp(view.bounds.since, UTC).date() if view.bounds.since else None
+    return f"no commit of `{text}` is in the indexed history{f', which begins on {since}' if since else ''}"
+
+
+def _scope(
+    view: PastView, snapshot: Snapshot, lives: Lives, query: SearchFilters, ranges: tuple[_Commits, _Commits]
+) -> Scope:
+    """Return the rows that pass the filters, and whose definitions two ranges of commits introduced and removed."""
     blob_of = snapshot.match(view)
     whole = Scope(snapshot, view, Filters(), blob_of)
-    filters = row_filters(asked.query.filters)
+    filters = row_filters(query)
     own = Filters(languages=filters.languages, chunk_types=filters.chunk_types)
     passing = blob_of
     # The paths of the view begin with numbers, so the scope cannot apply the filters on paths itself.
@@ -169,15 +186,14 @@ def _scope(view: PastView, snapshot: Snapshot, lives: Lives, asked: PastQuery, w
     scope = Scope(snapshot, view, own, passing, whole)
     # Rows of other branches, or of commits that the budget leaves out, are in no group.
     rows = lives.group >= 0
-    rows &= _pass_commits(lives.introduced, _matching_commits(view, asked.query.filters.records))
-    for text, column in ((asked.introduced, lives.group_introduced), (asked.removed, lives.group_removed)):
-        if text:
-            rows &= _pass_commits(column, _commits_in(workspace, view, text))
+    rows &= _pass_commits(lives.introduced, _matching_commits(view, query.records))
+    for commits, column in zip(ranges, (lives.group_introduced, lives.group_removed), strict=True):
+        rows &= _pass_commits(column, commits)
     scope.restrict(rows)
     return scope
 
 
-def _pass_commits(column: NDArray[np.int64], commits: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _pass_commits(column: NDArray[np.int64], commits: _Commits) -> NDArray[np.bool_]:
     """Return which rows have one of some commits in a column; all without a restriction."""
     if commits is None:
         return np.ones(len(column), bool)
@@ -187,7 +203,7 @@ def _pass_commits(column: NDArray[np.int64], commits: NDArray[np.bool_] | None) 
     return passing
 
 
-def _matching_commits(view: PastView, filters: RecordFilters) -> NDArray[np.bool_] | None:
+def _matching_commits(view: PastView, filters: RecordFilters) -> _Commits:
     """Return the mask of the commits that pass filters on author and time, [commits]; None without any."""
     if not filters.any:
         return None
@@ -199,15 +215,23 @@ def _matching_commits(view: PastView, filters: RecordFilters) -> NDArray[np.bool
     return mask
 
 
-def _commits_in(workspace: Workspace, view: PastView, text: str) -> NDArray[np.bool_]:
-    """Return the mask of the commits in a range, or of one commit, [commits]. Raises UnknownRevision, UsageError."""
+def _commits_in(workspace: Workspace, view: PastView, text: str) -> _Commits:
+    """Return the mask of the commits in a range, or of one commit, [commits]; None for any.
+
+    Raises: UnknownRevision, UsageError, GitFailed.
+    """
+    if not text:
+        return None
     location = workspace.location
-    if ".." in text:
-        since, until = resolve_range(location, text)
-        args = ["rev-list", f"{since.commit}..{until.commit}", "--"]
-        listed = set(run_git(args, git_dir=location.git_dir).stdout.decode("ascii").split())
+    ends = resolve_range(location, text) if ".." in text else (resolve(location, text),)
+    tree = next((end.name for end in ends if end.commit is None), None)
+    if tree is not None:
+        raise UsageError(f"`{tree}` is a tree without history", hint="name a commit, tag or branch")
+    if len(ends) == 1:
+        listed = {ends[0].commit}
     else:
-        listed = {resolve(location, text).commit or ""}
+        args = ["rev-list", f"{ends[0].commit}..{ends[1].commit}", "--"]
+        listed = {*run_git(args, git_dir=location.git_dir).stdout.decode("ascii").split()}
     return np.array([commit in listed for commit in view.commits], bool)
 
 

@@ -127,6 +127,7 @@ def _group_columns(
     known = group >= 0
     size = int(group.max(initial=-1)) + 2  # the last place is that of rows without a group
     first, last = np.full(size, commits, np.int64), np.full(size, UNKNOWN, np.int64)
+    first[-1] = UNKNOWN
     # An unknown number is below every other one, so it decides about the first commit, as it should.
     np.minimum.at(first, group[known], introduced[known])
     np.maximum.at(last, group[known], np.where(removed == ALIVE, commits, removed)[known])

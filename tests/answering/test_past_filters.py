@@ -1,5 +1,6 @@
 """Filters of a search of the past, each by itself, and the end of a shallow clone."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,7 @@ import pytest
 
 from gitmem.answering.past_json import life_lines
 from gitmem.answering.past_search import PastAnswer
+from gitmem.errors import UsageError
 from gitmem.freshness.past_run import index_past
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
@@ -65,6 +67,20 @@ def test_each_filter_leaves_the_definitions_that_pass_it(
     repo: Repo, options: dict[str, str], expected: set[str]
 ) -> None:
     assert _names(ask(repo, "json encoder retry request parse header", **options)) == expected
+
+
+def test_a_range_outside_of_the_indexed_history_is_named(repo: Repo) -> None:
+    index_past(workspace_of(repo), since=int(datetime(2022, 6, 1, tzinfo=UTC).timestamp()))
+    answer = ask(repo, "json encoder", introduced="HEAD~3..HEAD~1")
+    assert not answer.hits
+    assert answer.notes == ["no commit of `HEAD~3..HEAD~1` is in the indexed history, which begins on 2022-06-01"]
+    assert not ask(repo, "json encoder", removed="HEAD~1..HEAD").notes
+
+
+@pytest.mark.parametrize("text", ["HEAD^{tree}", "HEAD^{tree}..HEAD", "HEAD~1..HEAD^{tree}"])
+def test_a_tree_has_no_commits(repo: Repo, text: str) -> None:
+    with pytest.raises(UsageError, match="is a tree without history"):
+        ask(repo, "json encoder", removed=text)
 
 
 def _names(answer: PastAnswer) -> set[str]:
