@@ -7,7 +7,7 @@ import click
 
 from gitmem.cli.completer import complete
 from gitmem.errors import UsageError
-from gitmem.git.dated_commits import AT
+from gitmem.git.dated_commits import AT, parse_date
 
 _KEY: Final = "gitmem.at"
 
@@ -48,4 +48,8 @@ def _choose(ctx: click.Context, _: click.Parameter, value: str) -> Any:
     date = ctx.meta[_KEY]
     if date and value:
         raise UsageError("`--rev` and `--at` exclude each other")
-    return AT + date if date else value
+    if not date:
+        return value
+    # Of several repositories, each would only be skipped with the reason.
+    parse_date(date)
+    return AT + date

@@ -21,7 +21,7 @@ def find_commit_at(location: RepositoryLocation, date: str) -> str:
 
     Raises: UsageError if it is no date, UnknownRevision if the history begins later, GitFailed.
     """
-    seconds = _parse_date(date)
+    seconds = parse_date(date)
     if location.head_commit is None:
         raise UnknownRevision("the repository has no commit yet", hint="commit something first")
     # On the first-parent line each commit is a state that the branch had. Commits of a merged side branch are older
@@ -40,8 +40,8 @@ def find_commit_at(location: RepositoryLocation, date: str) -> str:
     return commit
 
 
-def _parse_date(date: str) -> int:
-    """Return seconds since 1970. Raises UsageError."""
+def parse_date(date: str) -> int:
+    """Return the seconds since 1970 of a date or time as ISO 8601. Raises UsageError."""
     try:
         moment = datetime.fromisoformat(date.strip())
         return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
