@@ -47,6 +47,12 @@ def note_hidden_text(places: Sequence[str]) -> str:
     return f"invisible characters, shown as escapes, in {shown}{more}"
 
 
+def format_score(score: float) -> str:
+    """Return a score with two digits. A tiny one is not shown as 0."""
+    text = f"{score:.2f}"
+    return "<0.01" if text == "0.00" and score > 0 else text
+
+
 def first_line(text: str) -> str:
     """Return the first non-empty line with unsafe characters as escapes, truncated to 100 characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
-from gitmem.display import count, duration, hides_text, shares, size, visible, visible_code
+from gitmem.display import count, duration, format_score, hides_text, shares, size, visible, visible_code
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_text
 
@@ -99,6 +99,10 @@ def test_count_and_shares_format_numbers() -> None:
     assert count(1, "file") == "1 file"
     assert count(1914, "chunk") == "1,914 chunks"
     assert shares({"b": 1, "a": 1, "python": 1200, "": 3}) == "python 1,200, text 3, a 1, b 1"
+
+
+def test_only_a_score_of_zero_is_shown_as_zero() -> None:
+    assert [format_score(score) for score in (0, 0.001, 0.006, 0.5)] == ["0.00", "<0.01", "0.01", "0.50"]
 
 
 def test_languages_are_parsed_by_name_and_extension() -> None:

@@ -16,7 +16,7 @@ from gitmem.cli.progress import ProgressLine
 from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.cli.text_input import json_option, read_content
-from gitmem.display import visible
+from gitmem.display import format_score, visible
 from gitmem.errors import ExitCode
 
 _SHORT: Final = 9
@@ -70,5 +70,5 @@ def _format_suspect(suspect: Suspect, style: Style) -> list[str]:
     date = datetime.fromisoformat(commit.date).date().isoformat()
     author = style.paint("dim", f"({visible(commit.author)})")
     name = style.paint("match", commit.commit[:_SHORT])
-    head = f"{name} {date}  {suspect.score:.2f}  {visible(commit.subject)}  {author}"
+    head = f"{name} {date}  {format_score(suspect.score)}  {visible(commit.subject)}  {author}"
     return [head, *(style.paint("dim", f"{'':22}{line}") for line in chunk_lines(suspect))]

@@ -7,7 +7,7 @@ from gitmem.answering.answer_json import BOUNDARY, describe_copies, format_code_
 from gitmem.answering.blame import describe_blame
 from gitmem.answering.hit_text import repeats_heading
 from gitmem.cli.style import Style, fold
-from gitmem.display import visible, visible_code
+from gitmem.display import format_score, visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _heading(hit: "Hit", change: str, style: Style) -> list[str]:
     location = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}"
     parts = [("path", location), *([("dim", change)] if change else []), ("symbol", visible(hit.symbol))]
     parts = [(name, text) for name, text in parts if text]
-    score = f"{hit.score:.2f}"
+    score = format_score(hit.score)
     gap = min(style.width, MAX_COLUMNS) - sum(len(text) + 2 for _, text in parts) + 2 - len(score)
     if style.width and gap < _MIN_GAP and len(parts) > 1:
         # Too long for one line: the path stays whole, and the symbol gets a line of its own.

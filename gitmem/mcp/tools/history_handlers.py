@@ -18,7 +18,7 @@ from gitmem.answering.range_changes import (
 from gitmem.answering.range_suspects import Suspect
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.suspects_json import chunk_lines, describe_hint, hint_json
-from gitmem.display import count, visible
+from gitmem.display import count, format_score, visible
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.served_repositories import GetRepository
@@ -138,5 +138,5 @@ def _past_block(answer: PastAnswer, found: PastHit, rank: int) -> Block:
 def _suspect_block(suspect: Suspect) -> Block:
     commit = suspect.commit
     subject = visible(mask_text(f"{commit.subject} ({commit.author})"))
-    head = f"{commit.commit[:_SHORT]} {commit.date[:_DAY]} {suspect.score:.2f}: {subject}"
+    head = f"{commit.commit[:_SHORT]} {commit.date[:_DAY]} {format_score(suspect.score)}: {subject}"
     return Block(head, [f"  {mask_text(line)}" for line in chunk_lines(suspect)])

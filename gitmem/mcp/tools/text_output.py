@@ -24,7 +24,7 @@ from gitmem.answering.answer_json import (
 )
 from gitmem.answering.blame import describe_blame
 from gitmem.answering.hit_text import named_hit, repeats_heading
-from gitmem.display import count, visible, visible_code
+from gitmem.display import count, format_score, visible, visible_code
 from gitmem.invisible_characters import CONTROLS, HIDING
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.search.snippet import MAX_LINES, SnippetLine, make_snippet, number_lines
@@ -138,7 +138,7 @@ def _describe_score(answer: "Answer", hit: "Hit") -> str:
     """Return a line with the score and, if vectors were compared, cosine and distance."""
     cosine = hit.scores["semantic"]
     similarity = "" if answer.is_lexical else f", cosine {cosine:.3f}, distance {1 - cosine:.3f}"
-    return f"score {hit.score:.2f}{similarity}"
+    return f"score {format_score(hit.score)}{similarity}"
 
 
 def _with_adjacent(lines: Sequence[str], first: int, adjacent: "tuple[Piece | None, Piece | None]") -> list[str]:
