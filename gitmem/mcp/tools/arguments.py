@@ -96,16 +96,20 @@ def check_arguments(schema: Json, arguments: Json) -> dict[str, Any]:
             raise InvalidArgument(
                 f"missing argument `{name}`", name, about, None, hint=f"it must be {_expected(about)}"
             )
-    return {name: _check_value(name, about, arguments.get(name)) for name, about in properties.items()}
+    return {name: _check_value(name, properties, arguments.get(name)) for name in properties}
 
 
 def _suggest(name: str, properties: Json) -> str:
+    outer = next((parent for parent, about in properties.items() if name in about.get("properties", ())), "")
+    if outer:
+        return f"`{name}` is a part of `{outer}`"
     near = get_close_matches(name, properties, 1)
     return f"did you mean `{near[0]}`?" if near else "arguments: " + ", ".join(properties)
 
 
-def _check_value(name: str, about: Json, value: Any) -> Any:
-    """Return the value of one argument; `about` is its schema."""
+def _check_value(name: str, properties: Json, value: Any) -> Any:
+    """Return the value of one argument; `properties` has the schemas of all."""
+    about = properties[name]
     if value is None:
         return about["default"] if "default" in about else _empty_value(about)
     value = _convert(about["type"], value)
@@ -116,6 +120,8 @@ def _check_value(name: str, about: Json, value: Any) -> Any:
             return check_arguments(about, value)
         except InvalidArgument as error:
             error.parent = name
+            if error.schema is None and error.name in properties:
+                error.hint = f"`{error.name}` is an argument of its own, not a part of `{name}`"
             raise
     return tuple(value) if isinstance(value, list) else value
 

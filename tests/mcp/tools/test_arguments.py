@@ -75,3 +75,16 @@ def test_no_other_value_is_converted(tool: Tool, given: dict[str, Any], told: st
     with pytest.raises(UsageError) as error:
         check_arguments(tool.schema, {**REQUIRED.get(tool.name, {}), **given})
     assert told in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"filters": {"folders": ["src"]}}, "`folders` is an argument of its own, not a part of `filters`"),
+        ({"author": "ada"}, "`author` is a part of `filters`"),
+    ],
+)
+def test_an_argument_on_the_wrong_level_is_named_with_its_own(given: dict[str, Any], expected: str) -> None:
+    with pytest.raises(UsageError) as error:
+        check_arguments(SEARCH.schema, {"query": "x", **given})
+    assert error.value.hint == expected
