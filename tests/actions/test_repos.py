@@ -71,6 +71,16 @@ def test_rows_are_read_live(cli: Cli, web: Repo, make_repo: MakeRepo, home: Path
     assert read(cli, "show", "web")["settings"]["exclude"] == ["docs/", "*.csv"]
 
 
+def test_an_empty_list_says_why(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    disabled = cli("repos", "list")
+    assert (disabled.code, disabled.out) == (ExitCode.OK, "")
+    assert disabled.err.startswith("note: the registry of repositories is disabled")
+    assert cli("--quiet", "repos", "list").err == ""
+    monkeypatch.delenv(OFF_VARIABLE)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert cli("status", "--all").err == "note: no repository is known (gitmem repos add PATH)\n"
+
+
 def test_a_repository_of_a_broken_configuration_is_listed_with_the_reason(cli: Cli, web: Repo) -> None:
     (web.path / ".gitmem.toml").write_text("nonsense = 1\n")
     row = read(cli, "show", "web")
