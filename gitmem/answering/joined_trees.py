@@ -6,6 +6,7 @@ A server holds the trees open and makes `JoinedTrees` itself.
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
@@ -25,6 +26,7 @@ from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes
+from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.workspace import Workspace
 
@@ -208,9 +210,22 @@ class JoinedTrees:
         """Return the definition that a location names in a repository, without a number in the user's own one."""
         of = self.own if number is None else number
         if of is None:
+            self._refuse_location(text)
             return None
         definition = definition_of_location(self.members[of].searcher, text, folder if number is None else "")
         return definition and definition._replace(entry=definition.entry + self._first[of])
+
+    def _refuse_location(self, text: str) -> None:
+        """Raise UsageError for a location that names no repository: the user's own one is not among these."""
+        from gitmem.answering.location_lookup import has_path
+
+        for member in self.members:
+            has_own = partial(has_path, member.searcher.indexed_tree)
+            if has_own(parse_location(text, has_own).path):
+                hint = f"begin it with the repository: {member.name}:{text}"
+                raise UsageError(f"`{text}` is a location in one repository", hint=hint)
+        if parse_location(text).lines is not None:
+            raise UsageError(f"no such file in these repositories: `{text}`", hint="NAME:PATH:LINE")
 
     def find_files(self, path: str, folder: str, first: str) -> MappedPath:
         """Return the files below a path of one repository: the one that begins it, or else the user's own."""

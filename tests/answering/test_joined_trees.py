@@ -318,6 +318,8 @@ def test_a_running_server_gives_the_same_answer(
         (["--all", "unrelated:sign.py#sign"], ExitCode.USAGE, "`unrelated` cannot be searched: this repository has no"),
         (["--all", "web:dump"], ExitCode.USAGE, "no definition of `dump` in web"),
         (["--all", "web:web/app.py"], ExitCode.USAGE, "`web/app.py` is a whole file"),
+        (["--all", "app.py:1"], ExitCode.USAGE, "no such file in these repositories: `app.py:1`"),
+        (["--all", "web/app.py#respond"], ExitCode.USAGE, "begin it with the repository: web:web/app.py#respond"),
         (["--all", "Nobody.dump"], ExitCode.USAGE, "no definition of `Nobody.dump` in these repositories"),
     ],
 )

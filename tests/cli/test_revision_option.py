@@ -31,3 +31,9 @@ def test_a_date_selects_a_commit(cli: Cli, indexed: Repo, command: tuple[str, ..
 def test_a_tree_at_a_date_is_indexed_on_request(cli: Cli, own: Repo) -> None:
     assert cli("index", "--at", "2024-01-03", cwd=own.path).code == ExitCode.OK
     assert_error(cli("index", "--at", "soon", cwd=own.path), ExitCode.USAGE, "the date is `soon`")
+
+
+@pytest.mark.parametrize("command", ["usages", "map", "query"])
+def test_a_wrong_date_is_refused_for_all_repositories(cli: Cli, indexed: Repo, command: str) -> None:
+    outcome = cli(command, "--repo", ".", "--at", "2024-13-01", "x", cwd=indexed.path)
+    assert_error(outcome, ExitCode.USAGE, "the date is `2024-13-01`, it must be a date or time as ISO 8601")
