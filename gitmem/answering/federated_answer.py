@@ -5,7 +5,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gitmem.answering.answer import Answer, answer_found
+from gitmem.answering.answer import Answer, answer_found, view_state
+from gitmem.answering.answer_json import index_options
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, kinds_of
@@ -28,6 +29,8 @@ class SearchedRepository(NamedTuple):
     tree: str
     stale: bool
     missing: int
+    index_options: str = ""
+    """Options of `gitmem index` that index the missing files."""
 
 
 class SkippedRepository(NamedTuple):
@@ -129,7 +132,8 @@ def describe_member(member: Member) -> SearchedRepository:
     location, revision = searcher.tree.location, searcher.tree.revision
     folder = location.worktree or location.git_dir
     missing = searcher.missing_files
-    return SearchedRepository(member.name, folder, revision.commit, revision.tree, searcher.stale, missing)
+    options = index_options(view_state(searcher)) if missing else ""
+    return SearchedRepository(member.name, folder, revision.commit, revision.tree, searcher.stale, missing, options)
 
 
 def mask_federated(answer: FederatedAnswer) -> FederatedAnswer:

@@ -63,7 +63,7 @@ def tree_notes(trees: "State", notes: Sequence[str]) -> list[str]:
         return list(notes)
     reasons = [f"skipped {one.name}: {one.reason}" for one in trees.skipped]
     missing = [
-        f"{one.name}: {count(one.missing, 'file')} not indexed yet (gitmem -C {one.folder} index)"
+        f"{one.name}: {count(one.missing, 'file')} not indexed yet (gitmem -C {one.folder} index{one.index_options})"
         for one in trees.searched
         if one.missing
     ]

@@ -196,6 +196,16 @@ def test_a_stale_answer_names_the_command_that_indexes_uncommitted_files(
     assert ", fresh, " in cli("query", SIGN, cwd=own.path).out.splitlines()[-1]
 
 
+def test_a_stale_answer_names_the_command_that_indexes_its_revision(cli: Cli, own: Repo) -> None:
+    own.commit({"src/part.py": "def part():\n    pass\n"})
+    own.commit({"src/part.py": "def other():\n    pass\n"})
+    commit = own.oid("HEAD~1")[:10]
+    outcome = cli("query", "--rev", "HEAD~1", "--no-refresh", SIGN, cwd=own.path)
+    assert f"stale: 1 file not indexed yet (gitmem index --rev {commit})" in outcome.out.splitlines()[-1]
+    several = cli("usages", "--repo", ".", "--rev", "HEAD~1", "--no-refresh", "part", cwd=own.path)
+    assert f"note: own: 1 file not indexed yet (gitmem -C {own.path} index --rev {commit})" in several.err
+
+
 def test_uncommitted_changes_are_found_and_marked(cli: Cli, own: Repo) -> None:
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     lines = cli("query", "-n", "1", "drain_queue", cwd=own.path).out.splitlines()
