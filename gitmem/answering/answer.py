@@ -15,7 +15,7 @@ from gitmem.answering.search_query import Query, SimilarQuery, check_query, kind
 from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import DamagedFile, GitFailed, WorkersFailed
 from gitmem.events import measured
-from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader, TreeSelection
+from gitmem.freshness.tree_selection import COMMIT, WORKING_TREE, WORKTREE, SelectedTree, TreeReader, TreeSelection
 from gitmem.git.locate import describe_head
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -61,6 +61,13 @@ class ViewState(NamedTuple):
     uncommitted: int
     plain: str = ""
     """Name of a folder outside of any repository: all of its files are uncommitted, so none is said to be."""
+
+    @property
+    def index_options(self) -> str:
+        """Options of the `gitmem index` that indexes the missing files, each after a space."""
+        if self.source == COMMIT and self.rev != "HEAD":
+            return f" --rev {(self.commit or self.tree)[:10]}"
+        return " --uncommitted" if self.uncommitted and self.source == WORKTREE else ""
 
 
 class Answer(NamedTuple):

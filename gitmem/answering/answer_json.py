@@ -65,15 +65,8 @@ def describe_view(view: "ViewState") -> str:
 
 def _freshness(view: "ViewState") -> str:
     if view.missing:
-        return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index{index_options(view)})"
+        return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index{view.index_options})"
     return "stale: the uncommitted files are unknown" if view.stale else "fresh"
-
-
-def index_options(view: "ViewState") -> str:
-    """Return the options of the `gitmem index` that indexes the missing files of a tree, each after a space."""
-    if view.source == "commit" and view.rev != "HEAD":
-        return f" --rev {(view.commit or view.tree)[:10]}"
-    return " --uncommitted" if view.uncommitted and view.source == WORKTREE else ""
 
 
 def describe_copies(copies: Sequence[Location]) -> list[str]:

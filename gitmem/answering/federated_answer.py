@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitmem.answering.answer import Answer, answer_found, view_state
-from gitmem.answering.answer_json import index_options
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, kinds_of
@@ -132,7 +131,7 @@ def describe_member(member: Member) -> SearchedRepository:
     location, revision = searcher.tree.location, searcher.tree.revision
     folder = location.worktree or location.git_dir
     missing = searcher.missing_files
-    options = index_options(view_state(searcher)) if missing else ""
+    options = view_state(searcher).index_options if missing else ""
     return SearchedRepository(member.name, folder, revision.commit, revision.tree, searcher.stale, missing, options)
 
 
