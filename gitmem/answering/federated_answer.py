@@ -33,10 +33,11 @@ class SearchedRepository(NamedTuple):
 
 
 class SkippedRepository(NamedTuple):
-    """Repository that could not be searched, with the reason."""
+    """Repository that could not be searched, with the reason. `is_own` if it is the one the user works in."""
 
     name: str
     reason: str
+    is_own: bool = False
 
 
 class HitPosition(NamedTuple):

@@ -25,7 +25,8 @@ def open_members(
             searcher = _open(one, kinds, selection_of(one.chosen), encoder, refresh=refresh and one.chosen.is_own)
             members.append(Member(one.chosen.name, searcher, one.chosen.is_own))
         except GitmemError as problem:
-            skipped.append(SkippedRepository(one.chosen.name, describe_problem(problem, one.chosen, one.workspace)))
+            reason = describe_problem(problem, one.chosen, one.workspace)
+            skipped.append(SkippedRepository(one.chosen.name, reason, one.chosen.is_own))
     return members, skipped
 
 

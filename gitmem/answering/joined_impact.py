@@ -15,7 +15,6 @@ from gitmem.answering.impact_answer import (
 from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
 from gitmem.answering.range_changes import Comparison
 from gitmem.answering.searched_trees import SearchedRepositories
-from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.workspace import Workspace
 
@@ -49,9 +48,7 @@ def impact_joined(
 ) -> ImpactAnswer[SearchedRepositories]:
     """Return the callers in several repositories; without a comparison, of the uncommitted files of the user's own.
 
-    Raises: DamagedFile, and UsageError if the own one cannot be searched.
+    Raises: DamagedFile, UsageError, and NoIndex if the own one cannot be searched.
     """
-    if trees.own is None:
-        raise UsageError("this repository cannot be searched, so it has no changes", hint="gitmem index")
-    changes = changes_of(trees.members[trees.own].searcher, comparison, check)
+    changes = changes_of(trees.require_own().searcher, comparison, check)
     return impact_in(trees, changes, query, mask=mask, check=check)

@@ -22,7 +22,7 @@ from gitmem.answering.repository_selection import (
 )
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.searched_trees import SearchedRepositories, definition_of_location, path_weight
-from gitmem.errors import UsageError
+from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes
@@ -140,6 +140,13 @@ class JoinedTrees:
         self._changed: dict[int, list[str]] = {}
         self._cuts: list[str] = []
         self._names: JoinedNames | None = None
+
+    def require_own(self) -> "Member":
+        """Return the user's own repository. Raises NoIndex if it cannot be searched."""
+        if self.own is None:
+            (own,) = (one for one in self._skipped if one.is_own)
+            raise NoIndex(f"`{own.name}` cannot be searched: {own.reason}", hint="gitmem repos list")
+        return self.members[self.own]
 
     def require_intact(self) -> None:
         for member in self.members:

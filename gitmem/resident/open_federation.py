@@ -139,7 +139,7 @@ def _lend(
                 _open(repositories, one).lend_tree(selection_of(one), kinds, call if one.is_own else of_others)
             )
         except GitmemError as problem:
-            lent.skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem)))
+            lent.skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem), one.is_own))
             continue
         lent.trees.append(tree)
         lent.members.append(Member(one.name, tree.searcher, one.is_own))

@@ -353,6 +353,8 @@ def test_impact_finds_callers_in_repositories_that_import_the_changed_one(cli: C
     ]  # fmt: skip
     assert "2 repositories, 1 skipped" in end
     assert cli("impact", cwd=signing.path).out.splitlines()[0].endswith("  1 caller")
+    without = cli("impact", "--repo", "web", cwd=known[2].path)
+    assert_error(without, ExitCode.NO_INDEX, "`unrelated` cannot be searched: this repository has no index yet")
 
 
 def test_impact_finds_what_a_removal_breaks_in_other_repositories(cli: Cli, known: list[Repo]) -> None:
