@@ -370,6 +370,27 @@ def test_impact_finds_what_a_removal_breaks_in_other_repositories(cli: Cli, know
     assert all(place.startswith("web:web/app.py") for place in places)
 
 
+def test_impact_takes_a_file_of_another_repository_for_none_of_the_own_one(cli: Cli, known: list[Repo]) -> None:
+    signing, web = known[:2]
+    signing.commit({"lib/sum.c": "int compute_sum(int first) { return first; }\n"})
+    web.commit({
+        # Files at the paths of the changed ones, and one in a language whose names need no import.
+        "lib/sum.c": "int main(void) { return compute_sum(1); }\n",
+        "tests/helpers.py": "from signing import sign\n\nsign(prepare())\n",
+    })  # fmt: skip
+    index(web)
+    signing.git("rm", "-q", "lib/sum.c", "tests/helpers.py")
+    signing.write({
+        "src/signing/core.py": SIGNING["src/signing/core.py"].replace("return value", "return [value]"),
+        "web/app.py": "def local():\n" + "    step()\n" * 20,
+    })  # fmt: skip
+    outcome = cli("impact", "--repo", "web", cwd=signing.path)
+    assert "web:web/app.py:13" in outcome.out
+    assert "also changed" not in outcome.out
+    assert "compute_sum" not in outcome.out
+    assert "prepare" not in outcome.out.replace("sign(prepare())", "")
+
+
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
