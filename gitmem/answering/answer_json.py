@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.answering.blame import blame_json
 from gitmem.answering.hit_text import named_hit
-from gitmem.display import count, visible
+from gitmem.display import count, format_score, visible
 from gitmem.freshness.tree_selection import WORKTREE
 from gitmem.locations import LineRange, Location, format_location
 from gitmem.memory.kinds import CODE, kind_of
@@ -34,9 +34,13 @@ _COPIES_SHOWN: Final = 2
 def describe_absence(answer: "Answer | FederatedAnswer") -> str:
     """Return why an answer has no results."""
     if answer.rejected is not None:
-        below = count(answer.rejected.number, "result")
-        return f"{below} below {_describe_scores(answer.rejected)}"
+        return describe_rejected(answer.rejected)
     return "no results; the filters may be the cause" if answer.query.filters.any else "no results"
+
+
+def describe_rejected(rejected: "Rejected") -> str:
+    """Return how many results are below the least score, and the best of them."""
+    return f"{count(rejected.number, 'result')} below {_describe_scores(rejected)}"
 
 
 def _describe_scores(rejected: "Rejected") -> str:
@@ -46,7 +50,7 @@ def _describe_scores(rejected: "Rejected") -> str:
         # Rounded, 0.999 is 1.00, and results below 1.00 would not be those that were left out.
         if float(least) == rejected.least and best != least:
             break
-    return f"{least}, best {best}"
+    return f"{least}, best {best if float(best) else format_score(rejected.best)}"
 
 
 def describe_view(view: "ViewState") -> str:

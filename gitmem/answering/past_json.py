@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from gitmem.answering.answer_json import json_path
+from gitmem.answering.answer_json import describe_rejected, json_path
 from gitmem.answering.blame import commit_json, describe_commit
 from gitmem.answering.past_search import PastAnswer, PastHit
 from gitmem.display import count, visible
@@ -33,6 +33,11 @@ def life_lines(hit: PastHit) -> list[str]:
     since = f"from {hit.since.commit[:_SHORT]}" if hit.since else "from the start of the indexed history"
     until = "until now" if hit.is_current else f"to {hit.until.commit[:_SHORT]}" if hit.until else "to a merge"
     return [first, last, f"{count(hit.versions, 'version')}; this one {since} {until}"]
+
+
+def no_past(answer: PastAnswer) -> str:
+    """Return why an answer has no results."""
+    return describe_rejected(answer.rejected) if answer.rejected else "no results in the history"
 
 
 def describe_past(answer: PastAnswer) -> str:

@@ -29,7 +29,7 @@ from gitmem.indexing.chunk_histories import ALIVE
 from gitmem.indexing.lifetimes import Lives, PastView, find_past_view, split_version_path
 from gitmem.records.filters import RecordFilters, matches_author
 from gitmem.search.definition_ranking import Definitions, search_definitions
-from gitmem.search.engine import SearchOptions, SearchResult
+from gitmem.search.engine import Rejected, SearchOptions, SearchResult
 from gitmem.search.globs import compile_filters
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
@@ -72,7 +72,10 @@ class PastHit(NamedTuple):
 
 
 class PastAnswer(NamedTuple):
-    """Definitions of the past, and the history that was searched: its tip, and the number of commits."""
+    """Definitions of the past, and the history that was searched: its tip, and the number of commits.
+
+    `rejected` are results below the least score.
+    """
 
     query: str
     terms: tuple[str, ...]
@@ -81,6 +84,7 @@ class PastAnswer(NamedTuple):
     commits: int
     notes: list[str]
     milliseconds: float
+    rejected: Rejected | None
 
 
 def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) -> PastAnswer:
@@ -121,7 +125,9 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
         if commits is not None and not commits.any()
     ]
     notes = [*result.notes, *unread, *_notes(workspace, view, snapshot)]
-    return PastAnswer(query.text, result.terms, hits, view.bounds.tip, len(view.commits), notes, milliseconds)
+    return PastAnswer(
+        query.text, result.terms, hits, view.bounds.tip, len(view.commits), notes, milliseconds, result.rejected
+    )
 
 
 def open_past(workspace: Workspace) -> tuple[PastView, Snapshot]:

@@ -4,7 +4,7 @@ from typing import Final
 
 import click
 
-from gitmem.answering.past_json import describe_past, hit_json, life_lines, past_json
+from gitmem.answering.past_json import describe_past, hit_json, life_lines, no_past, past_json
 from gitmem.answering.past_search import PastAnswer, PastHit, PastQuery, search_past
 from gitmem.answering.search_query import Query
 from gitmem.cli import console
@@ -52,7 +52,9 @@ def query_past(workspace: Workspace, query: Query, past: PastOptions, form: Form
     else:
         _write(answer, form, choose_style(form.color, console.environment()))
     if not answer.hits:
-        say(f"no results in the history ({describe_past(answer)})")
+        say(f"{no_past(answer)} ({describe_past(answer)})")
+        if answer.rejected and not form.quiet:
+            say("hint: to see them: --min-score 0")
     return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
 
 

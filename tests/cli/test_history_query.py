@@ -64,6 +64,13 @@ def test_nothing_found_has_its_own_exit_code(cli: Cli, indexed: PastRepo) -> Non
     assert "no results in the history (5 commits up to" in outcome.err
 
 
+def test_results_below_the_least_score_are_counted(cli: Cli, indexed: PastRepo) -> None:
+    outcome = cli("query", "--history", "--min-score", "1", "json encoder", cwd=indexed.repo.path)
+    assert outcome.code == ExitCode.NO_RESULTS
+    assert " below 1.00, best " in outcome.err
+    assert outcome.err.endswith("hint: to see them: --min-score 0\n")
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

@@ -6,7 +6,7 @@ from typing import Final
 from gitmem.answering.bisect_hint import read_bisect_hint
 from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
 from gitmem.answering.history_json import former_place, history_json, kinds_of
-from gitmem.answering.past_json import describe_past, life_lines, past_json
+from gitmem.answering.past_json import describe_past, life_lines, no_past, past_json
 from gitmem.answering.past_search import PastAnswer, PastHit, PastQuery, search_past
 from gitmem.answering.range_changes import (
     changes_json,
@@ -78,7 +78,7 @@ def search_history(get_repository: GetRepository, arguments: Arguments, call: To
         shown, more = fit_values(value["results"])
         return dump({**value, "results": shown, "omitted": more})
     blocks = [_past_block(answer, found, rank) for rank, found in enumerate(answer.hits)]
-    notes = notes if blocks else ["no results in the history", *notes]
+    notes = notes if blocks else [no_past(answer), *notes]
     return render_blocks(blocks, describe_past(answer), notes, "ask for fewer results")
 
 
