@@ -71,7 +71,7 @@ _HEADS: Final = """
 SELECT (head).id, name, (head).revision, (head).commit, (head).tree, fingerprint, dimensions, (head).files,
   (head).contents, (head).chunks, (head).words, (head).roles
 FROM gitmem.visible_heads(CASE WHEN %(all)s THEN NULL ELSE %(names)s::text[] END)
-  JOIN gitmem.producers ON producers.id = (head).producer
+  JOIN gitmem.visible_producers() producers ON producers.id = (head).producer
 WHERE CASE WHEN %(revision)s = '' THEN (head).is_default ELSE (head).revision = %(revision)s END
 ORDER BY name
 """
@@ -111,7 +111,7 @@ SELECT term::bigint, rows::bigint, files::bigint FROM weights UNION ALL SELECT N
 """
 
 _BLOBS: Final = """
-SELECT id, oid, language, parsed_language, outcome, record FROM gitmem.blobs WHERE id = ANY(%s) ORDER BY id
+SELECT id, oid, language, parsed_language, outcome, record FROM gitmem.visible_blobs(%s) ORDER BY id
 """
 _PATHS: Final = """
 SELECT head, path, blob FROM gitmem.visible_paths(%s, %s) ORDER BY head, path

@@ -36,7 +36,7 @@ from gitmem.org.candidate_blobs import (
     read_paths,
     unpack_text,
 )
-from gitmem.org.candidate_index import CandidateIndex, open_candidates
+from gitmem.org.candidate_index import CandidateIndex, CandidateView, open_candidates
 from gitmem.org.filtered_blobs import find_passing
 from gitmem.org.migrations import require_version
 from gitmem.search.engine import SearchOptions, SearchResult, encode_query, search
@@ -212,7 +212,7 @@ def _read_answers(
     result, candidates = found
     if candidates is None or not result.hits:
         return {}, []
-    texts = _read_texts(database, heads, result.hits)
+    texts = _read_texts(database, candidates.view, result.hits)
     hits = choose_units(result.hits, texts, result.terms, limit)
     lines = _cut_lines(texts, candidates, hits, result.terms)
     # Only the whole text shows that a chunk belongs to a key that began in an earlier chunk.
@@ -281,16 +281,16 @@ def _own_hit(hit: Hit, repository: str) -> Hit:
 
 
 _TEXTS: Final = """
-SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.blobs JOIN gitmem.producers ON producers.id = producer
-WHERE oid = ANY(%s) AND fingerprint = %s
+SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_blobs(%s)
 """
 
 
-def _read_texts(database: "Database", heads: Sequence[VisibleHead], hits: Sequence[Hit]) -> _Texts:
+def _read_texts(database: "Database", view: CandidateView, hits: Sequence[Hit]) -> _Texts:
     """Return the text of the source of each hit. Raises DatabaseFailed."""
-    oids = [bytes.fromhex(hit.blob) for hit in hits]
+    oids = {hit.blob for hit in hits}
+    numbers = {place.blob for entry, place in enumerate(view.places) if view.oid(entry) in oids}
     texts = {}
-    rows: Any = database.execute(_TEXTS, (oids, heads[0].fingerprint)).fetchall()
+    rows: Any = database.execute(_TEXTS, (sorted(numbers),)).fetchall()
     for oid, language, packed in rows:
         texts[oid, language] = text_of(unpack_text(packed), language)
     return texts

@@ -78,6 +78,7 @@ def publish_head(
     Raises: UsageError, UnknownRevision, NoIndex, DamagedFile, DatabaseFailed.
     """
     require_version(database)
+    database.commit()  # indexing may take longer than the server lets a transaction idle
     searcher = open_searcher(workspace, TreeSelection(rev or "HEAD"), (CODE,))
     tree = _read_tree(searcher)
     database.execute("SELECT pg_advisory_lock_shared(%s)", (BLOB_LOCK,))

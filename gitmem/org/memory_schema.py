@@ -1,7 +1,7 @@
 """Migration that adds the memory of repositories: the refs of writers, and the packs of git objects that they need.
 
 A ref belongs to the role that created it. Whoever may read a repository reads the records of all of its writers, and
-writes refs of its own; the rules are policies, so they hold for every program.
+writes refs of its own. `visible_contents` replaces the policies for readers by functions with the same rules.
 """
 
 # A pack continues the one before it, as a push continues a ref. A ref that is replaced, as by a purge, loses its packs

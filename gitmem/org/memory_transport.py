@@ -23,18 +23,15 @@ if TYPE_CHECKING:
 MOST_PACKS: Final = 50
 """Packs of a ref from which on a push replaces them by one."""
 
-_MOST_BYTES: Final = 1 << 28
+MOST_BYTES: Final = 1 << 28
 """Size of the packs of one ref that a clone takes."""
 
 _OTHERS: Final = "it belongs to another role"
 _PACKS: Final = """
-SELECT pack FROM gitmem.memory_packs WHERE repository = %(repository)s AND name = %(name)s
-  AND number > coalesce((SELECT max(number) FROM gitmem.memory_packs
-    WHERE repository = %(repository)s AND name = %(name)s AND commit = %(known)s), -1) ORDER BY number
+SELECT pack FROM gitmem.read_packs(%(repository)s, %(name)s, coalesce((SELECT max(number)
+  FROM gitmem.list_packs(%(repository)s, %(name)s) WHERE commit = %(known)s), -1)) ORDER BY number
 """
-_SIZE: Final = """
-SELECT coalesce(sum(length(pack)), 0), count(*) FROM gitmem.memory_packs WHERE repository = %s AND name = %s
-"""
+_SIZE: Final = "SELECT coalesce(sum(bytes), 0), count(*) FROM gitmem.list_packs(%s, %s)"
 
 
 class DatabaseTransport:
@@ -63,7 +60,7 @@ class DatabaseTransport:
 
     def list_refs(self) -> dict[str, str]:
         """Return the commits of all writers."""
-        rows: Any = self._execute("SELECT name, commit FROM gitmem.memory_refs WHERE repository = %s").fetchall()
+        rows: Any = self._execute("SELECT name, commit FROM gitmem.visible_refs(%s)").fetchall()
         self._database.commit()
         return dict(rows)
 
@@ -73,7 +70,7 @@ class DatabaseTransport:
             known = read_reference(self._location, target)
             # Both statements must see one state of the ref.
             self._database.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            row: Any = self._execute("SELECT commit FROM gitmem.memory_refs WHERE repository = %s AND name = %s", name)
+            row: Any = self._execute("SELECT commit FROM gitmem.visible_refs(%s) WHERE name = %s", name)
             commit, packs = row.fetchone(), self._read_packs(name, known)
             self._database.commit()
             if commit is None:
@@ -86,7 +83,7 @@ class DatabaseTransport:
 
     def _read_packs(self, name: str, known: str | None) -> list[bytes]:
         size: Any = self._execute(_SIZE, name).fetchone()
-        if size[0] > _MOST_BYTES:
+        if size[0] > MOST_BYTES:
             raise GitmemError(f"the records of `{name}` on `{self.name}` are too large: {size[0]:,} bytes")
         parameters = {"repository": self._repository, "name": name, "known": known}
         rows: Any = self._database.execute(_PACKS, parameters).fetchall()
@@ -98,9 +95,8 @@ class DatabaseTransport:
 
     def _push(self, update: RefUpdate) -> PushedRef:
         row: Any = self._execute(
-            "SELECT commit, pg_has_role(owner::oid, 'USAGE') OR pg_has_role('gitmem_publisher', 'USAGE')"
-            " FROM gitmem.memory_refs WHERE repository = %s AND name = %s", update.name
-        ).fetchone()  # fmt: skip
+            "SELECT commit, is_own FROM gitmem.visible_refs(%s) WHERE name = %s", update.name
+        ).fetchone()
         current, is_own = row or (None, True)
         if not is_own:
             self._database.rollback()
@@ -119,32 +115,23 @@ class DatabaseTransport:
 
     def _move(self, update: RefUpdate, current: str | None) -> bool:
         """Set the commit of a ref if it is still the one that was seen; return whether it was."""
-        values = {"repository": self._repository, "name": update.name, "new": update.commit, "old": current}
-        if current is None:
-            statement = (
-                "INSERT INTO gitmem.memory_refs (repository, name, commit) VALUES (%(repository)s, %(name)s, %(new)s)"
-                " ON CONFLICT DO NOTHING"
-            )
-        else:
-            statement = (
-                "UPDATE gitmem.memory_refs SET commit = %(new)s, moved = now()"
-                " WHERE repository = %(repository)s AND name = %(name)s AND commit = %(old)s"
-            )
-        return self._database.execute(statement, values).rowcount == 1
+        values = (self._repository, update.name, current, update.commit)
+        row: Any = self._database.execute("SELECT gitmem.move_ref(%s, %s, %s, %s)", values).fetchone()
+        return bool(row[0])
 
     def _store_pack(self, update: RefUpdate, current: str | None) -> None:
         """Store what the new commit adds. A commit that replaces others leaves nothing of them behind."""
-        number: Any = self._execute(_SIZE, update.name).fetchone()
-        if update.expected or number[1] >= MOST_PACKS:
-            self._execute("DELETE FROM gitmem.memory_packs WHERE repository = %s AND name = %s", update.name)
-            current = None
+        sizes: Any = self._execute(_SIZE, update.name).fetchone()
+        size, number = sizes
+        if update.expected or number >= MOST_PACKS:
+            self._execute("SELECT gitmem.remove_packs(%s, %s)", update.name)
+            size, current = 0, None
         pack = make_pack(self._location, update.commit, current)
-        self._database.execute(
-            "INSERT INTO gitmem.memory_packs (repository, name, number, commit, pack) SELECT %(repository)s, %(name)s,"
-            " coalesce(max(number), -1) + 1, %(commit)s, %(pack)s FROM gitmem.memory_packs"
-            " WHERE repository = %(repository)s AND name = %(name)s",
-            {"repository": self._repository, "name": update.name, "commit": update.commit, "pack": pack},
-        )
+        if size + len(pack) > MOST_BYTES:
+            # Clones would refuse it, and so could synchronise no more.
+            raise GitmemError(f"the records of this clone are too large for `{self.name}`: {size + len(pack):,} bytes")
+        values = (self._repository, update.name, update.commit, pack)
+        self._database.execute("SELECT gitmem.add_pack(%s, %s, %s, %s)", values)
 
     def _execute(self, statement: str, *names: str) -> Any:
         return self._database.execute(statement.encode(), (self._repository, *names))

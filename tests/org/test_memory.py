@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from gitmem.errors import UsageError
+from gitmem.errors import GitmemError, UsageError
 from gitmem.git.remotes import RefUpdate
 from gitmem.memory.record_paths import WRITERS
 from gitmem.org.connection import open_database
@@ -170,15 +170,22 @@ def test_records_follow_the_rights_of_the_repository(
     with pytest.raises(UsageError, match="no repository `shop` that this role may read"):
         carol.sync()
     with psycopg.connect(carol.dsn, autocommit=True) as database:
-        for table in ("memory_refs", "memory_packs"):
-            assert database.execute(f"SELECT * FROM gitmem.{table}").fetchall() == []
-            assert database.execute(f"DELETE FROM gitmem.{table}").rowcount == 0
-        repository = "INSERT INTO gitmem.memory_refs (repository, name, commit) VALUES (1, 'x', 'x')"
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            database.execute(repository)
+        (name, _, commit, _), *_ = stored(shared)
+        for call in ("visible_refs(1)", f"list_packs(1, '{name}')", f"read_packs(1, '{name}', -1)"):
+            assert database.execute(f"SELECT * FROM gitmem.{call}".encode()).fetchall() == []
+        for old in (None, commit):
+            assert database.execute("SELECT gitmem.move_ref(1, %s, %s, 'x')", (name, old)).fetchone() == (False,)
+        assert database.execute("SELECT gitmem.move_ref(1, 'new', NULL, 'x')").fetchone() == (False,)
+        change_packs(database, name)
+    assert [pack[2] for pack in stored(shared)] == [commit]
 
 
-def test_nobody_moves_or_takes_the_ref_of_another_role(people: tuple[Person, Person]) -> None:
+def change_packs(database: Any, name: str) -> None:
+    """Try to remove the packs of a ref of the first repository, and to add one."""
+    database.execute("SELECT gitmem.remove_packs(1, %s), gitmem.add_pack(1, %s, 'x', 'x')", (name, name))
+
+
+def test_nobody_moves_or_takes_the_ref_of_another_role(people: tuple[Person, Person], shared: str) -> None:
     alice, bob = people
     alice.clone.put(NOTE, "refunds are booked at night")
     writer = alice.sync().writer
@@ -189,9 +196,30 @@ def test_nobody_moves_or_takes_the_ref_of_another_role(people: tuple[Person, Per
         assert name == WRITERS + writer
         refused = transport.push([RefUpdate(name, commit, commit)])
         assert [(each.accepted, each.moved) for each in refused] == [(False, False)]
-        for change in ("commit = 'x'", "owner = 'bob'::regrole"):
-            assert database.execute(f"UPDATE gitmem.memory_refs SET {change}".encode()).rowcount == 0
-        assert database.execute("DELETE FROM gitmem.memory_packs").rowcount == 0
+        for old in (None, commit):
+            assert database.execute("SELECT gitmem.move_ref(1, %s, %s, 'x')", (name, old)).fetchone() == (False,)
+        change_packs(database, name)
+    assert [pack[2] for pack in stored(shared)] == [commit]
+
+
+def test_a_ref_belongs_to_a_role_with_any_name(shared: str, roles: Callable[..., list[str]], tmp_path: Path) -> None:
+    (name,) = roles("Dave-2")
+    with open_database(shared) as database:
+        grant(database, "shop", name)
+    dave = Person(tmp_path / "dave", shared, name)
+    dave.clone.put(NOTE, "refunds are booked at night")
+    assert dave.sync().sent == 1
+
+
+def test_records_that_no_clone_would_take_are_refused(
+    people: tuple[Person, Person], shared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, _ = people
+    alice.clone.put(NOTE, "refunds are booked at night")
+    monkeypatch.setattr("gitmem.org.memory_transport.MOST_BYTES", 100)
+    with pytest.raises(GitmemError, match="records of this clone are too large for `org:shop`"):
+        alice.sync()
+    assert stored(shared) == []
 
 
 def test_a_ref_that_moved_meanwhile_is_not_overwritten(people: tuple[Person, Person]) -> None:

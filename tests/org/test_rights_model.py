@@ -219,9 +219,12 @@ class Rights(RuleBasedStateMachine):
     def every_readable_blob_is_one_of_a_readable_head(self) -> None:
         for person in PEOPLE:
             trees = [tree for name in self._readable(person) for tree in self.heads.get(name, {}).values()]
+            with self._session("") as database:
+                oids = {number: oid.hex() for number, oid in database.execute("SELECT id, oid FROM gitmem.blobs")}
             with self._session(person) as database:
-                oids = {bytes(row[0]).hex() for row in database.execute("SELECT oid FROM gitmem.blobs").fetchall()}
-            assert oids == self.trees.blobs(trees)
+                rows = {oids[row[0]] for row in database.execute("SELECT id FROM gitmem.blobs")}
+                found = database.execute("SELECT oid FROM gitmem.visible_blobs(%s)", ([*oids],)).fetchall()
+            assert rows == {row[0].hex() for row in found} == self.trees.blobs(trees)
 
     @invariant()
     def no_blob_is_left_and_none_is_stored_twice(self) -> None:
