@@ -22,7 +22,8 @@ SELECT pg_is_in_recovery(),
   current_setting('max_connections')::int,
   (SELECT extract(epoch FROM max((head).published))::float8 FROM gitmem.visible_heads()),
   extract(epoch FROM clock_timestamp())::float8,
-  current_setting('fsync')::bool, pg_database_size(current_database()),
+  current_setting('fsync')::bool, pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_stat_wal_receiver),
+  pg_database_size(current_database()),
   (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = %s AND mode = 'ShareLock')
 """
 _REPLICAS: Final = """
@@ -80,7 +81,7 @@ def read_health(database: "Database") -> DatabaseHealth:
     """Return the state of the server. Raises GitmemError if the schema is not that of this version."""
     status = read_status(database)
     row: Any = database.execute(_SERVER, (BLOB_LOCK,)).fetchone()
-    is_replica, lag, connections, most, last, now, has_sync, size, publishers = row
+    is_replica, lag, connections, most, last, now, has_sync, is_cut_off, size, publishers = row
     replicas = [] if is_replica else [Replica(*each) for each in database.execute(_REPLICAS).fetchall()]  # type: ignore[arg-type]
     rows: Any = database.execute(_ROWS).fetchall()
     database.commit()
@@ -89,13 +90,16 @@ def read_health(database: "Database") -> DatabaseHealth:
         replicas=replicas, connections=connections, max_connections=most, publishers=publishers, last_published=last,
         published_seconds=None if last is None else max(0.0, now - last), problems=[],
     )  # fmt: skip
-    return health._replace(problems=_find_problems(health, has_sync=has_sync))
+    return health._replace(problems=_find_problems(health, has_sync=has_sync, is_cut_off=is_cut_off))
 
 
-def _find_problems(health: DatabaseHealth, *, has_sync: bool) -> list[str]:
+def _find_problems(health: DatabaseHealth, *, has_sync: bool, is_cut_off: bool) -> list[str]:
     problems = []
     if not has_sync:
         problems.append("fsync is off: a power cut can destroy the database")
+    if is_cut_off:
+        # All that it has received is applied, so it seems to be up to date.
+        problems.append("this replica receives nothing from its server")
     if health.lag_seconds > LAG_SECONDS:
         problems.append(f"this replica is {health.lag_seconds:,.0f} s behind")
     for replica in health.replicas:

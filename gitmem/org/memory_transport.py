@@ -5,9 +5,11 @@ transaction with the pack of git objects that it needs.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.display import visible
 from gitmem.errors import GitFailed, GitmemError, UsageError
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.packs import is_complete, make_pack, store_pack
@@ -25,6 +27,8 @@ MOST_PACKS: Final = 50
 
 MOST_BYTES: Final = 1 << 28
 """Size of the packs of one ref that a clone takes."""
+
+_OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 _OTHERS: Final = "it belongs to another role"
 _PACKS: Final = """
@@ -62,7 +66,11 @@ class DatabaseTransport:
         """Return the commits of all writers."""
         rows: Any = self._execute("SELECT name, commit FROM gitmem.visible_refs(%s)").fetchall()
         self._database.commit()
-        return dict(rows)
+        commits = dict(rows)
+        # Others have written them, and git would take another text for an option or a name.
+        if malformed := [name for name, commit in commits.items() if not _OBJECT_ID.fullmatch(commit)]:
+            raise GitFailed(f"`{visible(malformed[0])}` on `{self.name}` has no id of a commit")
+        return commits
 
     def fetch(self, targets: Mapping[str, str]) -> None:
         """Store the packs that this clone lacks, and move its refs. Raises GitFailed, DatabaseFailed."""
@@ -73,8 +81,8 @@ class DatabaseTransport:
             row: Any = self._execute("SELECT commit FROM gitmem.visible_refs(%s) WHERE name = %s", name)
             commit, packs = row.fetchone(), self._read_packs(name, known)
             self._database.commit()
-            if commit is None:
-                continue  # its writer has gone
+            if commit is None or not _OBJECT_ID.fullmatch(commit[0]):
+                continue  # changed since the list
             for pack in packs:
                 store_pack(self._location, pack)
             if not is_complete(self._location, commit[0], known):

@@ -20,7 +20,7 @@ DROP POLICY read ON gitmem.memory_refs;
 DROP POLICY read ON gitmem.memory_packs;
 DROP POLICY write ON gitmem.memory_packs;
 DROP POLICY write ON gitmem.memory_refs;
-ALTER TABLE gitmem.memory_refs ALTER owner DROP DEFAULT;
+ALTER TABLE gitmem.memory_refs ALTER owner DROP DEFAULT, ADD CHECK (commit ~ '^([0-9a-f]{40}|[0-9a-f]{64})$');
 """
 
 _BLOBS: "Final[LiteralString]" = """

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import GitFailed, GitmemError, UsageError
 from gitmem.git.remotes import RefUpdate
 from gitmem.memory.record_paths import WRITERS
 from gitmem.org.connection import open_database
@@ -234,6 +234,19 @@ def test_a_ref_that_moved_meanwhile_is_not_overwritten(people: tuple[Person, Per
         for update in (RefUpdate(name, other), RefUpdate(name, other, other)):
             assert [(each.accepted, each.moved) for each in transport.push([update])] == [(False, True)]
         assert transport.list_refs() == {name: commit}
+
+
+def test_a_commit_that_git_would_take_for_an_option_is_refused(people: tuple[Person, Person], shared: str) -> None:
+    alice, bob = people
+    alice.clone.put(NOTE, "refunds are booked at night")
+    alice.sync()
+    with psycopg.connect(alice.dsn) as database, pytest.raises(psycopg.errors.CheckViolation):
+        database.execute("SELECT gitmem.move_ref(1, 'refs/x', NULL, '--all')")
+    with psycopg.connect(shared, autocommit=True) as database:
+        database.execute("ALTER TABLE gitmem.memory_refs DROP CONSTRAINT memory_refs_commit_check")
+        database.execute("UPDATE gitmem.memory_refs SET commit = '--all'")
+    with pytest.raises(GitFailed, match="has no id of a commit"):
+        bob.sync()
 
 
 def test_an_incomplete_pack_is_refused(people: tuple[Person, Person], shared: str) -> None:

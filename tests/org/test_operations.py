@@ -208,8 +208,13 @@ def test_queries_use_a_replica_and_publications_the_server_that_writes(cli: Cli)
         with pytest.raises(DatabaseFailed) as refused, open_database(replica.dsn(DATABASE)) as database:
             publish_head(world.workspace, database, NAME, world.other, "main", is_default=False)
         assert "target_session_attrs=read-write" in refused.value.hint
+        cut_off = "this replica receives nothing from its server"
+        assert cut_off not in state["problems"]
         world.cluster.kill()
         with replica.connect() as database:
+            while database.execute("SELECT count(*) FROM pg_stat_wal_receiver").fetchone() != (0,):
+                database.execute("SELECT pg_sleep(0.02)")
+            assert cut_off in json.loads(cli("org", "status", "--json", "--dsn", reader).out)["problems"]
             database.execute("SELECT pg_promote()")
         assert cli(*query, "--dsn", reader).code == 0
         world.publish(writer, world.other)
