@@ -242,8 +242,8 @@ def test_no_other_process_answers_with_its_own_rights(args: list[str]) -> None:
     assert served_folder([arg.replace("org:", "web") for arg in args]) == ""
 
 
-def test_http_searches_the_server_and_its_page_does_not(both: Repo, tmp_path: Path) -> None:
-    with serving(tmp_path, {"jobs": both.path}) as served:
+def test_http_searches_the_server_and_its_page_does_not(both: Repo, published: str, tmp_path: Path) -> None:
+    with serving(tmp_path, {"jobs": both.path}, GITMEM_ORG=published) as served:
         answer = served.get("/search", query=SIGN, repository=["jobs", "org:*", "org:none"])
         assert names_of(answer, "searched") == ["jobs", "org:shop"]
         assert names_of(answer, "skipped") == ["org:none"]

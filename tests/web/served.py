@@ -62,9 +62,9 @@ def registry_environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(folder: Path, repositories: Mapping[str, Path]) -> Iterator[Served]:
-    """Serve some repositories under their names."""
-    environment = registry_environment(folder)
+def serving(folder: Path, repositories: Mapping[str, Path], **settings: str) -> Iterator[Served]:
+    """Serve some repositories under their names, with settings of the server: variables of its environment."""
+    environment = {**registry_environment(folder), **settings}
     for name, path in repositories.items():
         add_repository(environment, path, name)
     handlers = ToolHandlers(folder, environment)
