@@ -325,8 +325,8 @@ def _status_lines(state: DatabaseHealth) -> Iterator[str]:
     kind = f", a replica that is {state.lag_seconds:,.0f} s behind" if state.is_replica else ""
     yield f"schema      {state.schema}, PostgreSQL {state.server}{kind}"
     yield f"role        {visible(state.role)}"
-    heads = count(state.heads, "revision")
-    yield f"visible     {count(state.repositories, 'repository', 'repositories')}, {heads}, {state.chunks:,} chunks"
+    heads, chunks = count(state.heads, "revision"), count(state.chunks, "chunk")
+    yield f"visible     {count(state.repositories, 'repository', 'repositories')}, {heads}, {chunks}"
     if state.blobs is not None:
         yield f"stored      {count(state.blobs, 'blob')}, {state.unused:,} unused, {sum(state.bytes.values()):,} bytes"
     if state.published_seconds is not None:

@@ -50,8 +50,9 @@ class Replica(NamedTuple):
 class DatabaseHealth(NamedTuple):
     """State of the server as far as the role may see it.
 
-    `rows` are estimates of all tables, and `bytes` their sizes with indexes. `last_published` is a Unix time;
-    `published_seconds` is its age by the clock of the server, 0 if that clock was set back. `publishers` are at work.
+    `rows` are estimates of all tables, and `bytes` their sizes with indexes, both for roles that publish.
+    `last_published` is a Unix time; `published_seconds` is its age by the clock of the server, 0 if that clock was set
+    back. `publishers` are at work.
     A replica has `lag_seconds`; a server lists its `replicas`, for roles of `pg_monitor`. `problems` are in words.
     """
 
@@ -83,7 +84,7 @@ def read_health(database: "Database") -> DatabaseHealth:
     row: Any = database.execute(_SERVER, (BLOB_LOCK,)).fetchone()
     is_replica, lag, connections, most, last, now, has_sync, is_cut_off, size, publishers = row
     replicas = [] if is_replica else [Replica(*each) for each in database.execute(_REPLICAS).fetchall()]  # type: ignore[arg-type]
-    rows: Any = database.execute(_ROWS).fetchall()
+    rows: Any = database.execute(_ROWS).fetchall() if status.bytes else []  # as their sizes, for roles that publish
     database.commit()
     health = DatabaseHealth(
         **status._asdict(), rows=dict(rows), database_bytes=size, is_replica=is_replica, lag_seconds=lag or 0.0,

@@ -24,6 +24,7 @@ from tests.org.conftest import user_dsn
 from tests.records.sharing_clones import NOTE, OTHER, Clone
 from tests.sample import Cli, assert_error
 
+NONE = "0" * 40
 SECRET = "the launch is on the fourth of May"
 
 
@@ -174,8 +175,8 @@ def test_records_follow_the_rights_of_the_repository(
         for call in ("visible_refs(1)", f"list_packs(1, '{name}')", f"read_packs(1, '{name}', -1)"):
             assert database.execute(f"SELECT * FROM gitmem.{call}".encode()).fetchall() == []
         for old in (None, commit):
-            assert database.execute("SELECT gitmem.move_ref(1, %s, %s, 'x')", (name, old)).fetchone() == (False,)
-        assert database.execute("SELECT gitmem.move_ref(1, 'new', NULL, 'x')").fetchone() == (False,)
+            assert database.execute("SELECT gitmem.move_ref(1, %s, %s, %s)", (name, old, NONE)).fetchone() == (False,)
+        assert database.execute("SELECT gitmem.move_ref(1, 'new', NULL, %s)", (NONE,)).fetchone() == (False,)
         change_packs(database, name)
     assert [pack[2] for pack in stored(shared)] == [commit]
 
@@ -197,7 +198,7 @@ def test_nobody_moves_or_takes_the_ref_of_another_role(people: tuple[Person, Per
         refused = transport.push([RefUpdate(name, commit, commit)])
         assert [(each.accepted, each.moved) for each in refused] == [(False, False)]
         for old in (None, commit):
-            assert database.execute("SELECT gitmem.move_ref(1, %s, %s, 'x')", (name, old)).fetchone() == (False,)
+            assert database.execute("SELECT gitmem.move_ref(1, %s, %s, %s)", (name, old, NONE)).fetchone() == (False,)
         change_packs(database, name)
     assert [pack[2] for pack in stored(shared)] == [commit]
 

@@ -60,6 +60,7 @@ def test_readers_see_the_state_of_their_own_repositories(published: str, cli: Cl
         admin.execute("GRANT gitmem_reader TO alice")
     state = json.loads(cli("org", "status", "--json", "--dsn", user_dsn(published, "alice")).out)
     assert (state["repositories"], state["chunks"], state["blobs"], state["last_published"]) == (0, 0, None, None)
+    assert (state["rows"], state["bytes"]) == ({}, {})
 
 
 def test_operations_are_tried_again_with_growing_pauses() -> None:
