@@ -83,8 +83,7 @@ def read_bisect_hint(
     ends = find_range(location, text)
     total = count_range(location, ends.goods, ends.bad)
     if not total:
-        hint = f"the older end comes first: {ends.until}..{ends.since}" if ends.goods else "commit something first"
-        raise UsageError(f"no commits in {ends.since}..{ends.until}", hint=hint)
+        raise UsageError(f"no commits in {ends.since}..{ends.until}", hint=_explain_none(ends))
     commits = list_range(location, ends.goods, ends.bad, MAX_COMMITS)
     steps = len(commits) + 2 * _HITS
     # The old end is searched too: code that the range removed is not at the new one.
@@ -106,6 +105,14 @@ def read_bisect_hint(
     weights = weigh_files((hit.path, hit.weight) for hit in (*new_hits, *old_hits))
     ranked = rank_suspects(commits, changes, chunks, weights, query)
     return BisectHint(ends.since, ends.until, total, ranked, _notes(location, total))
+
+
+def _explain_none(ends: BisectRange) -> str:
+    if not ends.goods:
+        return "commit something first"
+    if ends.bad in ends.goods:
+        return "both ends are the same commit"
+    return f"the older end comes first: {ends.until}..{ends.since}"
 
 
 def _search(workspace: Workspace, symptom: str, commit: str) -> list[_Hit]:

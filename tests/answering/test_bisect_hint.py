@@ -109,6 +109,20 @@ def test_a_bad_range_is_explained(repo: Repo, text: str, message: str) -> None:
         ask(repo, text=text)
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("HEAD..HEAD", "both ends are the same commit"),
+        ("HEAD..main", "both ends are the same commit"),
+        ("HEAD..good", "the older end comes first: good..HEAD"),
+    ],
+)
+def test_the_hint_for_an_empty_range_says_why_it_is_empty(repo: Repo, text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        ask(repo, text=text)
+    assert caught.value.hint == hint
+
+
 def test_a_shallow_clone_and_a_missing_index_are_said(repo: Repo, tmp_path: Path) -> None:
     repo.git("clone", "-q", "--depth=3", f"file://{repo.path}", str(tmp_path / "shallow"))
     clone = Repo(tmp_path / "shallow")
