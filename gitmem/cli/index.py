@@ -49,7 +49,12 @@ from gitmem.workspace import Workspace
 @click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")
 @click.option("--history", is_flag=True, help="Index the past as well: commit messages, and the code of all commits.")
-@click.option("--since", metavar="DATE", default="", help="With --history: the earliest commits; kept for later runs.")
+@click.option(
+    "--since",
+    metavar="DATE",
+    default="",
+    help="With --history: code of earlier commits is left out, their messages not; kept for later runs.",
+)
 @click.option("--background", is_flag=True, help="With --history: index the past in the background.")
 @click.option("-v", "--verbose", is_flag=True, help="List skipped files, files in Latin-1 and unknown extensions.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
