@@ -111,6 +111,9 @@ def _choose(known: Sequence[ChosenRepository], name: str, *, allow_folders: bool
         folder = location.worktree or location.git_dir
         by_folder = next((one for one in known if one.folder == folder), None)
         return by_folder or ChosenRepository(free_name(folder.name, {one.name for one in known}), folder)
+    if is_published(name):
+        message = f"`{name}` is on the server of an organisation, which only `query` and `get` search"
+        raise UsageError(message, hint="name a repository of this machine: gitmem repos list")
     from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
 
     similar = find_similar_name(name, [one.name for one in known])

@@ -312,6 +312,7 @@ def test_a_running_server_gives_the_same_answer(
     ("args", "code", "message"),
     [
         (["--repo", "wep", "x"], ExitCode.USAGE, "unknown repository `wep`"),
+        (["--repo", "org:web", "x"], ExitCode.USAGE, "`org:web` is on the server of an organisation"),
         (["--repo", "web", "--changed", "HEAD~1..HEAD", "x"], ExitCode.USAGE, "`--changed` applies to one repository"),
         (["--repo", "unrelated", "x"], ExitCode.NO_INDEX, "none of these repositories can be searched"),
         (["--all", "web:nothing.py"], ExitCode.USAGE, "no definition of `nothing.py` in web"),
@@ -395,6 +396,7 @@ def test_impact_takes_a_file_of_another_repository_for_none_of_the_own_one(cli: 
     ("args", "code", "message"),
     [
         (["map", "--repo", "wep"], ExitCode.USAGE, "unknown repository `wep`"),
+        (["map", "--repo", "org:web"], ExitCode.USAGE, "which only `query` and `get` search"),
         (["map", "--all", "web:nowhere/"], ExitCode.USAGE, "no such file or folder in this tree: `nowhere/`"),
         (["map", "--all", "unrelated:sign.py"], ExitCode.USAGE, "`unrelated` cannot be searched"),
         (["map", "--all", "web/app.py"], ExitCode.USAGE, "`web/app.py` is a path in one repository"),
