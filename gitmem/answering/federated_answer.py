@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from gitmem.answering.answer import Answer, answer_found, view_state
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
 from gitmem.answering.masked_answer import mask_answer
+from gitmem.answering.repository_selection import ChosenRepository
 from gitmem.answering.search_query import Query, kinds_of
+from gitmem.errors import GitmemError, UnknownRevision
 from gitmem.events import measured
 from gitmem.git.object_reader import ObjectReader
 from gitmem.indexing.fingerprint import vectors_of
@@ -33,11 +35,21 @@ class SearchedRepository(NamedTuple):
 
 
 class SkippedRepository(NamedTuple):
-    """Repository that could not be searched, with the reason. `is_own` if it is the one the user works in."""
+    """Repository that could not be searched, with the reason. `is_own` if it is the one the user works in.
+
+    `unknown_revision` has the message and the hint if the repository lacks the revision.
+    """
 
     name: str
     reason: str
     is_own: bool = False
+    unknown_revision: tuple[str, str] | None = None
+
+
+def skip_repository(chosen: ChosenRepository, reason: str, problem: GitmemError) -> SkippedRepository:
+    """Return a repository of this machine as one that cannot be searched."""
+    unknown = (problem.message, problem.hint) if isinstance(problem, UnknownRevision) else None
+    return SkippedRepository(chosen.name, reason, chosen.is_own, unknown)
 
 
 class HitPosition(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from gitmem.answering.answer import rebuild_damaged
-from gitmem.answering.federated_answer import SkippedRepository
+from gitmem.answering.federated_answer import SkippedRepository, skip_repository
 from gitmem.answering.federated_search import Member
 from gitmem.answering.repository_selection import SelectTree, StartedRepository, describe_problem
 from gitmem.answering.searcher import Searcher, open_searcher
@@ -26,7 +26,7 @@ def open_members(
             members.append(Member(one.chosen.name, searcher, one.chosen.is_own))
         except GitmemError as problem:
             reason = describe_problem(problem, one.chosen, one.workspace)
-            skipped.append(SkippedRepository(one.chosen.name, reason, one.chosen.is_own))
+            skipped.append(skip_repository(one.chosen, reason, problem))
     return members, skipped
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gitmem.answering.repository_ids import is_published
 from gitmem.answering.repository_selection import ChosenRepository, check_federated, start_repositories
 from gitmem.answering.search_query import Query, check_query
-from gitmem.errors import NoIndex
+from gitmem.errors import NoIndex, UnknownRevision
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.workspace import Workspace, read_user_settings
 
@@ -55,17 +55,21 @@ def answer_repositories(
 
 
 def require_searched(answer: "FederatedAnswer") -> "FederatedAnswer":
-    """Return an answer. Raises NoIndex if no repository could be searched."""
+    """Return an answer. Raises: as `require_members`."""
     require_members(answer.searched, answer.skipped)
     return answer
 
 
 def require_members(members: Sequence[object], skipped: "Sequence[SkippedRepository]") -> None:
-    """Raise NoIndex if no repository can be searched."""
+    """Raise NoIndex if no repository can be searched, UnknownRevision if each one lacks the revision."""
     if members:
         return
     if not skipped:
         raise NoIndex("no repository is known", hint="gitmem repos add PATH")
+    unknown = [one.unknown_revision for one in skipped if one.unknown_revision]
+    if len(unknown) == len(skipped) and len({message for message, _ in unknown}) == 1:
+        hint = unknown[0][1] if len(set(unknown)) == 1 else "name a revision that one of these repositories has"
+        raise UnknownRevision(unknown[0][0], hint=hint)
     reasons = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
     hint = "gitmem org repos" if all(is_published(one.name) for one in skipped) else "gitmem repos list"
     raise NoIndex(f"none of these repositories can be searched: {reasons}", hint=hint)

@@ -103,7 +103,7 @@ def read_joined(
 ) -> Joined:
     """Return an answer from the trees of some repositories; with `refresh` the user's own one is indexed first.
 
-    Raises: as `use`, UsageError, DamagedFile, and NoIndex if no repository can be searched.
+    Raises: as `use`, UsageError, DamagedFile, and NoIndex or UnknownRevision if no repository can be searched.
     """
     started = time.perf_counter()
     chosen = query.choose(environment, own)

@@ -47,7 +47,7 @@ def search_together(
 ) -> FederatedAnswer:
     """Answer from the repositories on the server, and those of this machine by `answer_local`, if there are any.
 
-    Raises: UsageError, NoIndex if no repository could be searched, and as `answer_local`.
+    Raises: UsageError, NoIndex or UnknownRevision if no repository could be searched, and as `answer_local`.
     """
     started = time.perf_counter()
     limit = check_query(query, selection, settings)

@@ -22,7 +22,7 @@ def answer_chosen(
 ) -> "FederatedAnswer":
     """Answer from all members of a search; `answer_local` answers from those of this machine.
 
-    Raises: UsageError, NoIndex if none can be searched, and as `answer_local`.
+    Raises: UsageError, NoIndex or UnknownRevision if none can be searched, and as `answer_local`.
     """
     if not chosen.published:
         return require_searched(answer_local())

@@ -5,7 +5,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import NamedTuple
 
-from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository, answer_members, answer_of_none
+from gitmem.answering.federated_answer import (
+    FederatedAnswer,
+    SkippedRepository,
+    answer_members,
+    answer_of_none,
+    skip_repository,
+)
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.federated_search import Member
 from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
@@ -139,7 +145,7 @@ def _lend(
                 _open(repositories, one).lend_tree(selection_of(one), kinds, call if one.is_own else of_others)
             )
         except GitmemError as problem:
-            lent.skipped.append(SkippedRepository(one.name, _describe(repositories, one, problem), one.is_own))
+            lent.skipped.append(skip_repository(one, _describe(repositories, one, problem), problem))
             continue
         lent.trees.append(tree)
         lent.members.append(Member(one.name, tree.searcher, one.is_own))

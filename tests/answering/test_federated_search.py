@@ -240,6 +240,20 @@ def test_what_makes_no_sense_in_several_repositories_is_refused(cli: Cli, known:
     assert_error(cli("query", "--repo", "new", "x", cwd=tmp_path), ExitCode.NO_INDEX, "none of these repositories")
 
 
+def test_a_revision_that_no_repository_has_is_refused_in_one_line(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
+    args = ("query", "--repo", "web", "--repo", "jobs", "--rev", "nope", "sign_token")
+    assert_error(cli(*args, cwd=tmp_path), ExitCode.USAGE, "unknown commit, tag or branch: `nope`")
+    # With another reason each repository is named with its own.
+    known[0].path.rename(tmp_path / "elsewhere")
+    refused = cli(*args, cwd=tmp_path)
+    assert_error(refused, ExitCode.NO_INDEX, "jobs: unknown commit, tag or branch: `nope`")
+    (tmp_path / "elsewhere").rename(known[0].path)
+    known[0].git("tag", "nope")
+    some = cli(*args, "--no-refresh", cwd=tmp_path)
+    assert some.code == ExitCode.OK, some.err
+    assert "jobs: unknown commit, tag or branch: `nope`" in some.err
+
+
 def test_commits_of_several_repositories_are_searched_together(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
     for repo, subject in ((known[0], "Sign pears"), (known[1], "Roast pears")):
         import_messages(repo, [Message(subject, "Grace Hopper <grace@example.invalid>"), Message("Peel apples")])

@@ -102,6 +102,15 @@ def test_unknown_repositories_are_an_error_with_a_suggestion(two: list[Repo]) ->
     talk(two[0].path, action, TOOLSETS)
 
 
+def test_a_revision_that_no_repository_has_is_one_error(two: list[Repo]) -> None:
+    async def action(client: Client) -> None:
+        unknown = await refused(client, "search", query="x", repositories=["web", "jobs"], rev="nope")
+        assert "unknown commit, tag or branch: `nope`" in unknown
+        assert "none of these" not in unknown
+
+    talk(two[0].path, action, TOOLSETS)
+
+
 def test_list_has_a_row_for_each_repository_and_the_sums(two: list[Repo]) -> None:
     async def action(client: Client) -> None:
         value = await ask_json(client, "list", what="repositories")
