@@ -2,16 +2,18 @@
 
 A parser without a preprocessor takes such a macro for the name of the class, and the name for a variable or function.
 The members are then lost. A macro in capitals before a name that a body or base classes follow is an attribute; a type
-before a method (`struct NODE Tree::find() {`) or a variable of a loop is not.
+before a method (`struct NODE Tree::find() {`), a variable of a loop or one with values (`struct POINT at{1, 2};`) is
+not. No member of a class begins with a sign, a number or a word before a comma.
 """
 
 import re
 from typing import Final
 
 _GRAMMARS: Final = frozenset({"c", "cpp", "objc", "cuda"})
+_VALUE: Final = rb"""\s*(?:[-+!&*.({"'\d]|\w+\s*,)"""
 _MACRO: Final = re.compile(
     rb"(?<!\()\b(?:class|struct|union)(?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+"
-    rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{))"
+    rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{(?!" + _VALUE + rb")))"
 )
 _KEYWORD: Final = re.compile(rb"class|struct|union")
 _TEXT: Final = re.compile(rb"[^\n]")

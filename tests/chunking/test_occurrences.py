@@ -101,6 +101,20 @@ def test_types_in_capitals_are_no_macros_before_a_method_or_in_the_head_of_a_loo
     assert names_of(text, "cpp", "type") == ["NODE", "NODE"]
 
 
+@pytest.mark.parametrize("values", ["1, 2", "-x, y", "{1}, {2}", ".x = 1", "\n    left, top\n", '"a"'])
+def test_a_type_in_capitals_is_no_macro_before_a_variable_with_values(values: str) -> None:
+    text = f"struct POINT at{{{values}}};\nstruct LIB_API Node {{ int x; }};\n"
+    assert names_of(text, "cpp", "class") == ["Node"]
+    assert names_of(text, "cpp", "type")[0] == "POINT"
+
+
+@pytest.mark.parametrize(
+    "members", ["", "Q_OBJECT", "READS(x) int y;", "~Node();", "/* none */", "[[nodiscard]] int f();"]
+)
+def test_any_member_may_begin_a_class_behind_a_macro(members: str) -> None:
+    assert names_of(f"struct LIB_API Node {{ {members} }};\n", "cpp", "class") == ["Node"]
+
+
 def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
     text = "T* A::one() { return 0; }\nT& n::A::two() { return t; }\nchar **three() { return 0; }\nT& four() {}\n"
     assert names_of(text, "cpp", "function") == ["A.one", "n::A.two", "three", "four"]
