@@ -44,8 +44,8 @@ LONG_BLOCK: Final = 1 << 16
 _ALIGN: Final = 64
 """Alignment of sections in bytes: a cache line, and enough for every numpy type."""
 
-_START: Final = struct.Struct("<8sII")
-_PREFIX_BYTES: Final = _START.size + 4
+START: Final = struct.Struct("<8sII")
+_PREFIX_BYTES: Final = START.size + 4
 _END: Final = struct.Struct("<II")
 _MAX_HEADER: Final = 64 << 20
 _FEW_ROWS: Final = 8
@@ -75,7 +75,7 @@ class ContainerWriter:
         self._offset = 0
         # The length 0 stands where version 1 has the length of its header. So its readers, too, find a valid prefix,
         # and report a newer format instead of damage.
-        start = _START.pack(magic, FORMAT, 0)
+        start = START.pack(magic, FORMAT, 0)
         self._write(start + _checksum(start, b"") + bytes(-_PREFIX_BYTES % _ALIGN))
 
     def add_section(self, name: str, parts: Iterable[Buffer], block: int = BLOCK) -> None:
@@ -165,13 +165,13 @@ class Container:
         view = self._view
         if len(view) < _PREFIX_BYTES:
             raise damaged(self.path, "truncated")
-        actual, version, length = _START.unpack_from(view)
+        actual, version, length = START.unpack_from(view)
         if actual != magic:
             raise damaged(self.path, "wrong magic number")
         header = view[_PREFIX_BYTES : _PREFIX_BYTES + length]
         if length > self._max_header or len(header) != length:
             raise damaged(self.path, "truncated header")
-        if _checksum(view[: _START.size], header) != view[_START.size : _PREFIX_BYTES]:
+        if _checksum(view[: START.size], header) != view[START.size : _PREFIX_BYTES]:
             raise damaged(self.path, "header checksum mismatch")
         body = _PREFIX_BYTES + length + -(_PREFIX_BYTES + length) % _ALIGN
         return version, body, header if version == FIRST_FORMAT else self._find_last_header(body, version)

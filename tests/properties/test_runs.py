@@ -17,8 +17,11 @@ from gitmem.chunking.languages import language_of
 from gitmem.embedding.encoder import Embeddings
 from gitmem.errors import GitmemError, NoIndex
 from gitmem.identifier_counts import Bags
+from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.locks import writer_lock
 from gitmem.store.columns import OUTCOMES
+from gitmem.store.format import FORMAT, START
+from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
 from tests.faults.dying_disk import DISK_FULL, DyingDisk, Killed
 from tests.gitrepo import Repo
@@ -202,6 +205,23 @@ def test_a_run_that_dies_at_any_change_of_the_disk_leaves_what_was_there(
     writer.index()
     content = read_content(writer)
     assert content == index_from_scratch(writer)
+
+
+@many
+@given(history=st.lists(trees, min_size=1, max_size=3))
+def test_each_file_of_an_index_begins_with_its_format(writer: Writer, history: list[Tree]) -> None:
+    """Property 31: Schema version."""
+    drop_index(writer)
+    for tree in history:
+        writer.commit(tree)
+        writer.index()
+    paths = writer.workspace.paths
+    derived = [paths.manifest, *paths.segments.iterdir(), *paths.views.iterdir()]
+    starts = [START.unpack_from(file.read_bytes()) for file in derived]
+    assert {(magic[:6], version) for magic, version, _ in starts} == {(b"GITMEM", FORMAT)}
+    manifest = find_manifest(paths.manifest)
+    assert manifest is not None
+    assert manifest.fingerprint == current_fingerprint(writer.workspace.settings)
 
 
 class SaltedEncoder(HashEncoder):
