@@ -22,10 +22,11 @@ from gitmem.answering.repository_selection import (
 )
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.searched_trees import SearchedRepositories, definition_of_location, path_weight
+from gitmem.answering.source_lines import read_source_lines
 from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
-from gitmem.git.path_encoding import path_bytes
+from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.workspace import Workspace
@@ -275,8 +276,6 @@ class JoinedTrees:
         return self.members[self.tree_of(entry)].name
 
     def read_lines(self, entries: Collection[int], *, mask: bool) -> dict[int, list[bytes]]:
-        from gitmem.answering.source_lines import read_source_lines
-
         lines: dict[int, list[bytes]] = {}
         for number in sorted({self.tree_of(entry) for entry in entries}):
             first = self._first[number]
@@ -315,8 +314,6 @@ def _provided_packages(member: "Member", blobs: ObjectReader) -> "tuple[Provided
 
     Files of tests, and vendored ones, provide no package that others import.
     """
-    from gitmem.answering.source_lines import read_source_lines
-    from gitmem.git.path_encoding import path_text
     from gitmem.references.provided_packages import MANIFESTS, SOURCES, ProvidedPackages
     from gitmem.search.path_roles import path_role
 

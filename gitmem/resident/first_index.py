@@ -39,10 +39,11 @@ class FirstIndex:
         Raises: CallCancelled.
         """
         for _ in range(max(1, round(seconds / _REPORT_SECONDS))):
-            if call.wait(self.finished, _REPORT_SECONDS):
-                return True
+            # Before waiting: a client learns at once why the answer takes longer.
             progress = self._progress
             call.report_progress(progress.blobs, progress.blobs_total or None, self.describe())
+            if call.wait(self.finished, _REPORT_SECONDS):
+                return True
         return self.finished.is_set()
 
     def describe(self) -> str:
