@@ -15,7 +15,7 @@ from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import load_for_all
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
 from gitmem.indexing.worker_protocol import Batch, KnownSegments, PackedRows
-from gitmem.processes.fork import can_fork
+from gitmem.processes.fork import can_fork, join_thread
 
 
 class Pool:
@@ -145,7 +145,7 @@ class Pool:
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
-            thread.join(timeout=5)
+            join_thread(thread, timeout=5)
         for worker in self._workers:
             if worker is not spare:
                 worker.close()

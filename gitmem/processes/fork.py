@@ -9,11 +9,13 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final, NoReturn
 
 _THREADS: Final = Path("/proc/self/task")
+_EXIT_SECONDS: Final = 1.0
 _TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -28,6 +30,18 @@ def can_fork(threads: Path = _THREADS) -> bool:
         return len(list(threads.iterdir())) == 1
     except OSError:
         return False
+
+
+def join_thread(thread: threading.Thread, timeout: float) -> None:
+    """Wait until a thread has ended, at most `timeout` seconds, and `can_fork` no longer counts it.
+
+    `Thread.join` returns when the thread runs no more Python code, shortly before the kernel removes it.
+    """
+    thread.join(timeout)
+    task = _THREADS / str(thread.native_id)
+    deadline = time.monotonic() + _EXIT_SECONDS
+    while not thread.is_alive() and task.exists() and time.monotonic() < deadline:
+        time.sleep(0.0001)
 
 
 class ForkedWorker:
