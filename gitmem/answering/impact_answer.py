@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from gitmem.answering.answer import ViewState, with_tree
+from gitmem.answering.answer import ViewState
 from gitmem.answering.range_changes import Comparison, compare_range
-from gitmem.answering.searched_trees import OneTree, SearchedTrees, State
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree
 from gitmem.answering.uncommitted_changes import compare_uncommitted
 from gitmem.answering.usage_answer import MAX_LIMIT, Place, read_places
 from gitmem.errors import UsageError
@@ -21,7 +21,6 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.history.changes import DOCUMENTATION, FORMAT
 from gitmem.history.tree_changes import ADDED, REMOVED, ElementChange
-from gitmem.memory.kinds import CODE
 from gitmem.types import MAX_USAGE_DEPTH
 from gitmem.workspace import Workspace
 
@@ -92,6 +91,11 @@ class ImpactAnswer(NamedTuple, Generic[State]):
     notes: list[str]
     stats: dict[str, Any]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the changes touch no callers."""
+        return not self.definitions
+
 
 def read_impact(
     workspace: Workspace, query: ImpactQuery, *, refresh: bool = True, mask: bool = True
@@ -104,17 +108,13 @@ def read_impact(
     started = time.perf_counter()
     check_impact_query(query)
     comparison = compare_commits(workspace, query)
-    answer, repaired = with_tree(
+    return answer_from_tree(
         workspace,
         newer_tree(query, comparison),
-        (CODE,),
         lambda searcher, blobs: impact_of(searcher, comparison, query, blobs, mask=mask),
+        started,
         refresh=refresh,
     )
-    if repaired:
-        answer.notes.insert(0, repaired)
-    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
-    return answer
 
 
 def check_impact_query(query: ImpactQuery) -> None:

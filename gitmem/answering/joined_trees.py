@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.map_path import MappedPath, resolve_path
@@ -21,7 +21,7 @@ from gitmem.answering.repository_selection import (
     start_repositories,
 )
 from gitmem.answering.search_query import Query, SearchFilters
-from gitmem.answering.searched_trees import SearchedRepositories, definition_of_location, path_weight
+from gitmem.answering.searched_trees import OfRepositories, SearchedRepositories, definition_of_location, path_weight
 from gitmem.answering.source_lines import read_source_lines
 from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
@@ -46,25 +46,6 @@ _MAX_MANIFESTS: Final = 500
 
 OpenBlobs = Callable[[int], AbstractContextManager[ObjectReader]]
 """Returns the blob reader of a member by its number."""
-
-
-class JoinedAnswer(Protocol):
-    """Answer from several repositories."""
-
-    @property
-    def trees(self) -> SearchedRepositories:
-        """The repositories."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes, those about single repositories with their names."""
-
-    @property
-    def stats(self) -> dict[str, Any]:
-        """Sizes and times."""
-
-
-Joined = TypeVar("Joined", bound=JoinedAnswer)
 
 
 class TreesQuery(NamedTuple):
@@ -98,10 +79,10 @@ def read_joined(
     own: Workspace | None,
     query: TreesQuery,
     environment: Mapping[str, str],
-    use: "Callable[[JoinedTrees], Joined]",
+    use: "Callable[[JoinedTrees], OfRepositories]",
     *,
     refresh: bool = True,
-) -> Joined:
+) -> OfRepositories:
     """Return an answer from the trees of some repositories; with `refresh` the user's own one is indexed first.
 
     Raises: as `use`, UsageError, DamagedFile, and NoIndex or UnknownRevision if no repository can be searched.

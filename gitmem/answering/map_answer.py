@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from gitmem.answering.answer import ViewState, with_tree
+from gitmem.answering.answer import ViewState
 from gitmem.answering.search_query import MAX_QUERY
-from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, label_of, path_weight
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, label_of, path_weight
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.object_reader import ObjectReader
-from gitmem.memory.kinds import CODE
 from gitmem.secrets.masking import mask_text
 from gitmem.types import OCCURRENCE_KINDS
 from gitmem.workspace import Workspace
@@ -102,6 +101,11 @@ class MapAnswer(NamedTuple, Generic[State]):
     notes: list[str]
     stats: dict[str, Any]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no definition is shown."""
+        return not self.files
+
 
 def read_map(
     workspace: Workspace,
@@ -119,17 +123,13 @@ def read_map(
     """
     started = time.perf_counter()
     check_map_query(query)
-    answer, repaired = with_tree(
+    return answer_from_tree(
         workspace,
         selection,
-        (CODE,),
         lambda searcher, blobs: map_of(searcher, query, estimate, blobs, mask=mask),
+        started,
         refresh=refresh,
     )
-    if repaired:
-        answer.notes.insert(0, repaired)
-    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
-    return answer
 
 
 def check_map_query(query: MapQuery) -> None:

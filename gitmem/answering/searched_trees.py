@@ -3,18 +3,21 @@
 `usages`, `map` and `impact` are written once for both. Their answers hold the state of the tree or of the repositories.
 """
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from gitmem.answering.answer import ViewState, view_state
+from gitmem.answering.answer import ViewState, view_state, with_tree
 from gitmem.answering.map_path import MappedPath, resolve_path
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.source_lines import read_source_lines
 from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import Location, parse_location
 from gitmem.memory.kinds import CODE
+from gitmem.workspace import Workspace
 
 # numpy and the search are loaded while `git status` runs.
 if TYPE_CHECKING:
@@ -34,6 +37,30 @@ class SearchedRepositories(NamedTuple):
 
 State = TypeVar("State", covariant=True, bound=ViewState | SearchedRepositories)
 """State of the tree of an answer, or of its repositories."""
+
+
+class TreesAnswer(Protocol[State]):
+    """Answer about names from one tree or several. Notes about one of several repositories begin with its name."""
+
+    @property
+    def trees(self) -> State:
+        """State of the trees."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes about the answer."""
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Sizes and times."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found."""
+
+
+OfTree = TypeVar("OfTree", bound=TreesAnswer[ViewState])
+OfRepositories = TypeVar("OfRepositories", bound=TreesAnswer[SearchedRepositories])
 
 
 class SearchedTrees(Protocol[State]):
@@ -157,6 +184,25 @@ class OneTree:
     def take_notes(self) -> list[str]:
         return [*self.searcher.take_notes(), *(f"`{path}` changed while it was read; ask again" for path in
                                                self._changed)]  # fmt: skip
+
+
+def answer_from_tree(
+    workspace: Workspace,
+    selection: TreeSelection,
+    use: "Callable[[Searcher, ObjectReader], OfTree]",
+    started: float,
+    *,
+    refresh: bool,
+) -> OfTree:
+    """Return an answer from a tree, with the time since `started`. With `refresh` missing blobs are indexed first.
+
+    Raises: as `answer.with_tree`.
+    """
+    answer, repaired = with_tree(workspace, selection, (CODE,), use, refresh=refresh)
+    if repaired:
+        answer.notes.insert(0, repaired)
+    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+    return answer
 
 
 def path_weight(path: str) -> float:

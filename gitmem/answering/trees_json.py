@@ -1,7 +1,7 @@
 """State of one searched tree, or of several, as JSON and in words: the same for the command line, MCP and HTTP."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.answer_json import describe_view, view_json
@@ -9,25 +9,9 @@ from gitmem.answering.federated_json import repositories_json
 from gitmem.display import count
 
 if TYPE_CHECKING:
-    from gitmem.answering.searched_trees import SearchedRepositories
+    from gitmem.answering.searched_trees import SearchedRepositories, TreesAnswer
 
     State = ViewState | SearchedRepositories
-
-
-class TreesAnswer(Protocol):
-    """Answer from one tree or several, with notes, sizes and times."""
-
-    @property
-    def trees(self) -> "State":
-        """State of the trees."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes about single repositories begin with their names."""
-
-    @property
-    def stats(self) -> dict[str, Any]:
-        """Sizes and times."""
 
 
 def trees_json(trees: "State") -> dict[str, Any]:
@@ -35,7 +19,7 @@ def trees_json(trees: "State") -> dict[str, Any]:
     return {"view": view_json(trees)} if isinstance(trees, ViewState) else repositories_json(*trees)
 
 
-def stats_json(answer: TreesAnswer) -> dict[str, Any]:
+def stats_json(answer: "TreesAnswer[State]") -> dict[str, Any]:
     """Return sizes, times and notes of an answer. Each of several repositories has its own number of missing files."""
     missing = {"files_missing": answer.trees.missing} if isinstance(answer.trees, ViewState) else {}
     return {**answer.stats, **missing, "notes": answer.notes}

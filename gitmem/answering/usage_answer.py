@@ -9,15 +9,14 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
-from gitmem.answering.answer import ViewState, with_tree
-from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, label_of
+from gitmem.answering.answer import ViewState
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, label_of
 from gitmem.answering.source_lines import line_at
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.commit_diffs import read_new_lines
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.revisions import Revision
-from gitmem.memory.kinds import CODE
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 from gitmem.workspace import Workspace
 
@@ -113,17 +112,13 @@ def read_usages(
     """
     started = time.perf_counter()
     check_usage_query(query)
-    answer, repaired = with_tree(
+    return answer_from_tree(
         workspace,
         selection,
-        (CODE,),
         lambda searcher, blobs: usages_of(searcher, query, blobs, mask=mask),
+        started,
         refresh=refresh,
     )
-    if repaired:
-        answer.notes.insert(0, repaired)
-    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
-    return answer
 
 
 def check_usage_query(query: UsageQuery) -> None:

@@ -1,15 +1,27 @@
 """Usages of a name as JSON and as lines of text, for the command line and agents."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.trees_json import stats_json, trees_json, trees_words
-from gitmem.display import visible
+from gitmem.display import visible, visible_code
 
 if TYPE_CHECKING:
     from gitmem.answering.searched_trees import State
     from gitmem.answering.usage_answer import Place, RelatedPlaces, UsageAnswer
+
+_COLUMNS: Final = 160
+"""Columns of a shown line of code."""
+
+
+class PlaceText(NamedTuple):
+    """Parts of the line that shows a place, safe to print: path and line, symbol, code, remark in brackets."""
+
+    label: str
+    symbol: str
+    code: str
+    remark: str
 
 
 def usages_json(answer: "UsageAnswer[State]") -> dict[str, Any]:
@@ -61,6 +73,13 @@ def describe_relation(related: "RelatedPlaces") -> str:
     """Return the heading of a relation: `callers: 51, 20 shown`."""
     shown = len(related.places)
     return f"{related.relation}: {related.total:,}" + (f", {shown} shown" if shown < related.total else "")
+
+
+def place_text(place: "Place", remark: str) -> PlaceText:
+    """Return the parts of the line that shows a place. Its path is behind the repository if there are several."""
+    path = f"{place.repository}:{place.path}" if place.repository else place.path
+    code = visible_code(place.text[:_COLUMNS])
+    return PlaceText(visible(f"{path}:{place.line}"), visible(place.symbol), code, remark and f"({visible(remark)})")
 
 
 def describe_certainty(place: "Place", definitions: int) -> str:

@@ -13,16 +13,14 @@ from gitmem.answering.impact_answer import (
     read_impact,
 )
 from gitmem.answering.impact_json import definition_line, describe_caller, describe_impact, impact_json, no_impact
-from gitmem.answering.usage_answer import Place
+from gitmem.answering.usage_json import place_text
 from gitmem.cli import console
 from gitmem.cli.completer import complete
-from gitmem.cli.context import is_quiet, open_here, page_output, write_json
-from gitmem.cli.error_output import say
-from gitmem.cli.joined_answer import answer_joined, describe_answer, put_notes, repository_names
+from gitmem.cli.context import open_here
+from gitmem.cli.names_answer import AnswerFormat, answer_joined, format_place, put_answer, repository_names
 from gitmem.cli.shown_secrets import shown_text, shown_value, shows_secrets
-from gitmem.cli.style import Style, choose_style
+from gitmem.cli.style import Style
 from gitmem.cli.tree_options import answer_options, limit_option, repository_options, staged_option
-from gitmem.display import visible, visible_code
 from gitmem.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
     from gitmem.answering.searched_trees import SearchedRepositories
 
     Answer = ImpactAnswer[ViewState] | ImpactAnswer[SearchedRepositories]
-
-_COLUMNS = 160
-"""Columns of a shown line of code."""
 
 
 @click.command()
@@ -71,19 +66,10 @@ def command(
         if names
         else _impact_here(ctx, query, refresh=not no_refresh)
     )
-    page_output(ctx)
-    put_notes(ctx, answer)
-    if as_json:
-        write_json(shown_value(impact_json(answer)))
-    elif answer.definitions:
-        style = choose_style(color, console.environment())
-        for line in _format_impact(answer, style):
-            console.put(line)
-        if not is_quiet(ctx):
-            console.put(style.paint("dim", f"{describe_impact(answer)}, {describe_answer(answer)}"))
-    if not answer.definitions:
-        say(no_impact(answer))
-    return ExitCode.OK if answer.definitions else ExitCode.NO_RESULTS
+    formats: AnswerFormat[Answer] = AnswerFormat(
+        lambda shown: shown_value(impact_json(shown)), _format_impact, describe_impact, no_impact
+    )
+    return put_answer(ctx, answer, formats, as_json=as_json, color=color)
 
 
 def _impact_in_repositories(
@@ -116,13 +102,7 @@ def _format_impact(answer: "Answer", style: Style) -> list[str]:
 
 def _format_definition(impacted: ImpactedDefinition, style: Style) -> list[str]:
     heading = style.paint("dim", shown_text(definition_line(impacted)))
-    return [heading, *(_format_caller(impacted, place, style, changed=changed) for place, changed in impacted.callers)]
-
-
-def _format_caller(impacted: ImpactedDefinition, place: Place, style: Style, *, changed: bool) -> str:
-    repository = f"{place.repository}:" if place.repository else ""
-    path = style.paint("path", f"{repository}{visible(place.path)}:{place.line}")
-    symbol = f"  {style.paint('symbol', visible(place.symbol))}" if place.symbol else ""
-    described = describe_caller(impacted, place, changed=changed)
-    remark = style.paint("dim", f"  ({described})") if described else ""
-    return f"  {path}{symbol}  {visible_code(place.text[:_COLUMNS])}{remark}"
+    callers = [
+        place_text(place, describe_caller(impacted, place, changed=changed)) for place, changed in impacted.callers
+    ]
+    return [heading, *(format_place(shown, style) for shown in callers)]

@@ -19,12 +19,11 @@ from gitmem.answering.map_answer import (
 from gitmem.answering.map_json import describe_map, file_label, file_lines, map_json, no_map
 from gitmem.cli import console
 from gitmem.cli.completer import complete
-from gitmem.cli.context import folder_in_tree, is_quiet, open_here, open_here_if_any, page_output, write_json
-from gitmem.cli.error_output import say
-from gitmem.cli.joined_answer import answer_joined, describe_answer, put_notes, repository_names
+from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
+from gitmem.cli.names_answer import AnswerFormat, answer_joined, put_answer, repository_names
 from gitmem.cli.revision_option import revision_options
 from gitmem.cli.shown_secrets import shows_secrets
-from gitmem.cli.style import Style, choose_style
+from gitmem.cli.style import Style
 from gitmem.cli.tree_options import answer_options, repository_options, staged_option
 from gitmem.errors import ExitCode
 from gitmem.freshness.tree_selection import TreeSelection
@@ -89,19 +88,8 @@ def command(
         answer: Answer = _map_of_repositories(workspace, TreesQuery(names, selection), query, refresh=not no_refresh)
     else:
         answer = _map_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
-    page_output(ctx)
-    put_notes(ctx, answer)
-    if as_json:
-        write_json(map_json(answer))
-    elif answer.files:
-        style = choose_style(color, console.environment())
-        for line in _format_map(answer, style):
-            console.put(line)
-        if not is_quiet(ctx):
-            console.put(style.paint("dim", f"{describe_map(answer)}, {describe_answer(answer)}"))
-    if not answer.files:
-        say(no_map(answer))
-    return ExitCode.OK if answer.files else ExitCode.NO_RESULTS
+    formats: AnswerFormat[Answer] = AnswerFormat(map_json, _format_map, describe_map, no_map)
+    return put_answer(ctx, answer, formats, as_json=as_json, color=color)
 
 
 def _map_of_repositories(

@@ -9,24 +9,21 @@ import click
 from gitmem.answering.usage_answer import (
     DEFAULT_LIMIT,
     DEFAULT_RELATIONS,
-    Place,
     UsageAnswer,
     UsageQuery,
     check_usage_query,
     read_usages,
     usages_in,
 )
-from gitmem.answering.usage_json import describe_certainty, describe_relation, no_usages, usages_json
+from gitmem.answering.usage_json import describe_certainty, describe_relation, no_usages, place_text, usages_json
 from gitmem.cli import console
 from gitmem.cli.completer import complete
-from gitmem.cli.context import folder_in_tree, is_quiet, open_here, open_here_if_any, page_output, write_json
-from gitmem.cli.error_output import say
-from gitmem.cli.joined_answer import answer_joined, describe_answer, put_notes, repository_names
+from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
+from gitmem.cli.names_answer import AnswerFormat, answer_joined, format_place, put_answer, repository_names
 from gitmem.cli.revision_option import revision_options
 from gitmem.cli.shown_secrets import shows_secrets
-from gitmem.cli.style import Style, choose_style
+from gitmem.cli.style import Style
 from gitmem.cli.tree_options import answer_options, changed_option, limit_option, repository_options, staged_option
-from gitmem.display import visible, visible_code
 from gitmem.errors import ExitCode
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.types import USAGE_RELATIONS
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
     from gitmem.answering.searched_trees import SearchedRepositories
 
     Answer = UsageAnswer[ViewState] | UsageAnswer[SearchedRepositories]
-
-_COLUMNS = 160
-"""Columns of a shown line of code."""
 
 
 @click.command()
@@ -99,22 +93,8 @@ def command(
         answer: Answer = _usages_in_repositories(workspace, TreesQuery(names, selection), query, refresh=not no_refresh)
     else:
         answer = _usages_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
-    page_output(ctx)
-    put_notes(ctx, answer)
-    _write(answer, choose_style(color, console.environment()), as_json=as_json, quiet=is_quiet(ctx))
-    return ExitCode.NO_RESULTS if answer.is_empty else ExitCode.OK
-
-
-def _write(answer: "Answer", style: Style, *, as_json: bool, quiet: bool) -> None:
-    if as_json:
-        write_json(usages_json(answer))
-    elif not answer.is_empty:
-        for line in format_usages(answer, style):
-            console.put(line)
-        if not quiet:
-            console.put(style.paint("dim", describe_answer(answer)))
-    if answer.is_empty:
-        say(no_usages(answer))
+    formats: AnswerFormat[Answer] = AnswerFormat(usages_json, format_usages, lambda _: "", no_usages)
+    return put_answer(ctx, answer, formats, as_json=as_json, color=color)
 
 
 def _usages_in_repositories(
@@ -144,14 +124,7 @@ def format_usages(answer: "Answer", style: Style) -> list[str]:
     for related in answer.relations:
         if related.total:
             lines.append(style.paint("dim", describe_relation(related)))
-            lines += [_format_place(place, answer.definitions, style) for place in related.places]
+            remarks = [describe_certainty(place, answer.definitions) for place in related.places]
+            shown = map(place_text, related.places, remarks)
+            lines += [format_place(each, style) for each in shown]
     return lines
-
-
-def _format_place(place: Place, definitions: int, style: Style) -> str:
-    repository = f"{place.repository}:" if place.repository else ""
-    path = style.paint("path", f"{repository}{visible(place.path)}:{place.line}")
-    symbol = f"  {style.paint('symbol', visible(place.symbol))}" if place.symbol else ""
-    certainty = describe_certainty(place, definitions)
-    remark = style.paint("dim", f"  ({certainty})") if certainty else ""
-    return f"  {path}{symbol}  {visible_code(place.text[:_COLUMNS])}{remark}"

@@ -16,11 +16,12 @@ from gitmem.answering.impact_answer import (
 from gitmem.answering.map_answer import Estimate, MapAnswer, MapQuery, check_map_query, map_of
 from gitmem.answering.repository_selection import choose_members
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
+from gitmem.answering.searched_trees import OfTree
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import FOLDERS
 from gitmem.resident.call import Call, CallCancelled
-from gitmem.resident.names_answer import Named, finish_answer
+from gitmem.resident.names_answer import finish_answer
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
@@ -28,7 +29,8 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.answering.federated_answer import FederatedAnswer
-    from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
+    from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
+    from gitmem.answering.searched_trees import OfRepositories
 
 Result = TypeVar("Result")
 
@@ -118,8 +120,8 @@ class OpenAnswers:
         return self._names_answer(newer_tree(query, comparison), use, refresh=refresh)
 
     def answer_joined(
-        self, query: "TreesQuery", use: "Callable[[JoinedTrees, Callable[[], None]], Joined]", *, refresh: bool
-    ) -> "Joined":
+        self, query: "TreesQuery", use: "Callable[[JoinedTrees, Callable[[], None]], OfRepositories]", *, refresh: bool
+    ) -> "OfRepositories":
         """Answer like `answering.joined_trees.read_joined`. Raises: as that, and CallCancelled."""
         from gitmem.resident.open_federation import answer_joined
 
@@ -133,11 +135,11 @@ class OpenAnswers:
             raise Refused
         return answer
 
-    def _names_answer(self, selection: TreeSelection, find: Callable[[OpenTree], Named], *, refresh: bool) -> Named:
+    def _names_answer(self, selection: TreeSelection, find: Callable[[OpenTree], OfTree], *, refresh: bool) -> OfTree:
         """Return an answer about the names in an open tree. Raises: Refused if files are not indexed."""
         started = time.perf_counter()
 
-        def use(tree: OpenTree) -> Named:
+        def use(tree: OpenTree) -> OfTree:
             if tree.searcher.missing_files:  # perhaps records, which do not matter here
                 raise Refused
             return finish_answer(tree, find(tree))

@@ -14,7 +14,7 @@ from gitmem.answering.federated_answer import (
 )
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.federated_search import Member
-from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
+from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
 from gitmem.answering.repository_selection import (
     MISSING,
     ChosenMembers,
@@ -24,6 +24,7 @@ from gitmem.answering.repository_selection import (
     describe_problem,
 )
 from gitmem.answering.search_query import Query, check_query
+from gitmem.answering.searched_trees import OfRepositories
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
@@ -89,8 +90,8 @@ def answer_joined(
     chosen: Sequence[ChosenRepository],
     query: TreesQuery,
     call: Call,
-    use: Callable[[JoinedTrees], Joined],
-) -> Joined:
+    use: Callable[[JoinedTrees], OfRepositories],
+) -> OfRepositories:
     """Answer like `joined_trees.read_joined`, from trees that stay open. Raises: as that, and CallCancelled."""
     started = time.perf_counter()
     with ExitStack() as stack:

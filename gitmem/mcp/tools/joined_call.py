@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
+from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
+from gitmem.answering.searched_trees import OfRepositories
 from gitmem.errors import NotARepository
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.served_repositories import ServedRepositories
@@ -27,8 +28,8 @@ def answer_repositories(
     own: "Workspace | None",
     query: TreesQuery,
     call: ToolCall,
-    use: Callable[[JoinedTrees], Joined],
-) -> Joined:
+    use: Callable[[JoinedTrees], OfRepositories],
+) -> OfRepositories:
     """Return an answer from the trees of some repositories. Raises: as `joined_trees.read_joined`, CallCancelled."""
     chosen = query.choose(repositories.table.environment, own, allow_folders=False)
     return answer_joined(repositories.table, chosen, query, call, use)

@@ -19,24 +19,18 @@ from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
 from gitmem.answering.map_answer import MapAnswer, MapQuery, check_map_query, map_in, map_of
 from gitmem.answering.map_json import describe_map, file_label, file_lines, map_json, no_map
 from gitmem.answering.searched_trees import SearchedRepositories, State
-from gitmem.answering.trees_json import describe_trees, tree_notes
-from gitmem.answering.usage_answer import Place
-from gitmem.display import visible, visible_code
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.joined_call import answer_repositories, own_workspace
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.served_repositories import ServedRepositories
-from gitmem.mcp.tools.text_output import Block, render_blocks
+from gitmem.mcp.tools.text_output import Block
 from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.mcp.tools.tool_call import ToolCall
-from gitmem.mcp.tools.usage_output import place_label
+from gitmem.mcp.tools.usage_output import place_line, render_names
 from gitmem.resident.names_answer import finish_answer
 from gitmem.resident.open_tree import OpenTree
 from gitmem.secrets.masking import mask_text, mask_value
-
-_COLUMNS = 160
-"""Columns of a shown line of code."""
 
 
 def map_tree(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
@@ -62,11 +56,7 @@ def map_tree(repositories: ServedRepositories, arguments: Arguments, call: ToolC
 
 def _render_map(answer: MapAnswer[State]) -> str:
     blocks = [Block(file_label(file), file_lines(file)) for file in answer.files]
-    notes = tree_notes(answer.trees, answer.notes)
-    if not blocks:
-        notes.insert(0, no_map(answer))
-    state = f"{describe_map(answer)}, {describe_trees(answer.trees)}"
-    return render_blocks(blocks, state, notes, "ask for fewer tokens")
+    return render_names(answer, blocks, no_map(answer), describe_map(answer), "ask for fewer tokens")
 
 
 def _map_as_json(answer: MapAnswer[State]) -> str:
@@ -103,23 +93,14 @@ def impact(repositories: ServedRepositories, arguments: Arguments, call: ToolCal
 
 def _render_impact(answer: ImpactAnswer[State]) -> str:
     blocks = [_impact_block(each) for each in answer.definitions]
-    notes = tree_notes(answer.trees, answer.notes)
-    if not blocks:
-        notes.insert(0, no_impact(answer))
-    state = f"{describe_impact(answer)}, {describe_trees(answer.trees)}"
-    return render_blocks(blocks, mask_text(state), notes, "ask for a shorter range, or a lower limit")
+    advice = "ask for a shorter range, or a lower limit"
+    return render_names(answer, blocks, no_impact(answer), describe_impact(answer), advice)
 
 
 def _impact_block(impacted: ImpactedDefinition) -> Block:
-    lines = [_caller_line(impacted, place, changed=changed) for place, changed in impacted.callers]
-    return Block(mask_text(definition_line(impacted)), lines)
-
-
-def _caller_line(impacted: ImpactedDefinition, place: Place, *, changed: bool) -> str:
-    described = describe_caller(impacted, place, changed=changed)
-    symbol = f" {visible(place.symbol)}" if place.symbol else ""
-    remark = f" ({visible(described)})" if described else ""
-    return f"  {place_label(place)}{symbol}: {visible_code(place.text[:_COLUMNS])}{remark}"
+    remarks = [describe_caller(impacted, place, changed=changed) for place, changed in impacted.callers]
+    callers = [f"  {place_line(place, remark)}" for (place, _), remark in zip(impacted.callers, remarks, strict=True)]
+    return Block(mask_text(definition_line(impacted)), callers)
 
 
 def _impact_as_json(answer: ImpactAnswer[State]) -> str:

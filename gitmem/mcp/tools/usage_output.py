@@ -1,24 +1,29 @@
 """Usages as text for a model, and as JSON that fits into one message. Pure."""
 
-from gitmem.answering.searched_trees import State
+from collections.abc import Sequence
+
+from gitmem.answering.searched_trees import State, TreesAnswer
 from gitmem.answering.trees_json import describe_trees, tree_notes
 from gitmem.answering.usage_answer import Place, RelatedPlaces, UsageAnswer
-from gitmem.answering.usage_json import describe_certainty, describe_relation, no_usages, usages_json
-from gitmem.display import visible, visible_code
+from gitmem.answering.usage_json import describe_certainty, describe_relation, no_usages, place_text, usages_json
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.text_output import Block, render_blocks
-
-_COLUMNS = 160
-"""Columns of a shown line of code."""
+from gitmem.secrets.masking import mask_text
 
 
 def render_usages(answer: UsageAnswer[State]) -> str:
     """Return usages as text: a heading for each relation, and a line for each place."""
     blocks = [_block(related, answer.definitions) for related in answer.relations if related.total]
+    return render_names(answer, blocks, no_usages(answer), "", "ask for one relation, or a lower limit")
+
+
+def render_names(answer: TreesAnswer[State], blocks: Sequence[Block], empty: str, size: str, advice: str) -> str:
+    """Return an answer about names as text: `empty` if there are no blocks, and `size` before the searched trees."""
     notes = tree_notes(answer.trees, answer.notes)
-    if answer.is_empty:
-        notes.insert(0, no_usages(answer))
-    return render_blocks(blocks, describe_trees(answer.trees), notes, "ask for one relation, or a lower limit")
+    if not blocks:
+        notes.insert(0, empty)
+    state = ", ".join(filter(None, (size, describe_trees(answer.trees))))
+    return render_blocks(blocks, mask_text(state), notes, advice)
 
 
 def _block(related: RelatedPlaces, definitions: int) -> Block:
@@ -26,17 +31,13 @@ def _block(related: RelatedPlaces, definitions: int) -> Block:
 
 
 def _line(place: Place, definitions: int) -> str:
-    certainty = describe_certainty(place, definitions)
-    symbol = f" {visible(place.symbol)}" if place.symbol else ""
-    remark = f" ({visible(certainty)})" if certainty else ""
-    return f"{place_label(place)}{symbol}: {visible_code(place.text[:_COLUMNS])}{remark}"
+    return place_line(place, describe_certainty(place, definitions))
 
 
-def place_label(place: Place) -> str:
-    """Return the path and line of a place, behind the name of its repository if there are several."""
-    return visible(
-        f"{place.repository}:{place.path}:{place.line}" if place.repository else f"{place.path}:{place.line}"
-    )
+def place_line(place: Place, remark: str) -> str:
+    """Return a place as a line."""
+    shown = place_text(place, remark)
+    return f"{' '.join(filter(None, shown[:2]))}: {' '.join(filter(None, shown[2:]))}"
 
 
 def usages_as_json(answer: UsageAnswer[State]) -> str:

@@ -7,7 +7,7 @@ from gitmem.answering.impact_answer import DEFAULT_LIMIT as DEFAULT_CALLERS
 from gitmem.answering.impact_answer import ImpactAnswer, ImpactQuery
 from gitmem.answering.impact_json import impact_json
 from gitmem.answering.joined_impact import impact_joined, start_impact
-from gitmem.answering.joined_trees import Joined, JoinedTrees, TreesQuery
+from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
 from gitmem.answering.map_answer import (
     DEFAULT_TOKENS,
     MAX_TOKENS,
@@ -20,7 +20,7 @@ from gitmem.answering.map_answer import (
 from gitmem.answering.map_json import map_json
 from gitmem.answering.repository_selection import ALL
 from gitmem.answering.search_query import MAX_QUERY
-from gitmem.answering.searched_trees import SearchedRepositories
+from gitmem.answering.searched_trees import OfRepositories, SearchedRepositories
 from gitmem.answering.usage_answer import DEFAULT_LIMIT, MAX_LIMIT, UsageAnswer, usages_in
 from gitmem.answering.usage_json import usages_json
 from gitmem.freshness.tree_selection import TreeSelection
@@ -94,7 +94,9 @@ def _registered(service: Service, names: list[str]) -> list[str]:
     return names
 
 
-def _answer(service: Service, trees: TreesQuery, call: Call, use: Callable[[JoinedTrees], Joined]) -> Joined:
+def _answer(
+    service: Service, trees: TreesQuery, call: Call, use: Callable[[JoinedTrees], OfRepositories]
+) -> OfRepositories:
     chosen = trees.choose(service.environment, None, allow_folders=False)
     return answer_joined(service.repositories, chosen, trees, call, use)
 
