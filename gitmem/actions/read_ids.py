@@ -5,7 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from gitmem.actions.published_reading import read_from_server
 from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
-from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, is_published, parse_ids, repository_like
+from gitmem.answering.repository_ids import (
+    REPOSITORY,
+    RepositoryId,
+    is_published,
+    parse_ids,
+    repository_hint,
+    repository_like,
+)
 from gitmem.errors import GitmemError, NotARepository, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.registry import read_registry
@@ -30,7 +37,8 @@ def read_ids(
         if repository == REPOSITORY:
             readings.append(Reading(read_repositories(names, environment), "", (), repository))
         elif not repository:
-            readings.append(_read(own, names, options) if own else _explain_absence(names, places))
+            own_options = options._replace(repositories=places)
+            readings.append(_read(own, names, own_options) if own else _explain_absence(names, places))
         elif is_published(repository):
             settings = own.settings if own else read_user_settings(environment)
             readings.append(read_from_server(settings.org, repository, names, options))
@@ -53,11 +61,7 @@ def _explain_absence(names: Sequence[str], known: Collection[str]) -> Reading:
 def _outside(text: str, known: Collection[str]) -> GitmemError:
     name = repository_like(text)
     if name:
-        from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
-
-        similar = find_similar_name(name, known)
-        hint = f"did you mean `{similar}`?" if similar else "gitmem repos list"
-        return UsageError(f"unknown repository `{name}`, so `{text}` cannot be read", hint=hint)
+        return UsageError(f"unknown repository `{name}`, so `{text}` cannot be read", hint=repository_hint(name, known))
     hint = "give the repository as well, `NAME:ID`, or run it there: gitmem -C FOLDER get"
     return NotARepository(f"not in a git repository, so `{text}` cannot be read", hint=hint)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
 from gitmem.answering.answer import ViewState
+from gitmem.answering.repository_selection import refuse_published_id
 from gitmem.answering.search_query import MAX_QUERY
 from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, label_of, path_weight
 from gitmem.errors import UsageError
@@ -175,6 +176,7 @@ def map_in(
     from gitmem.references.outline import outline
 
     trees.require_intact()
+    refuse_published_id(query.path or query.first)
     mapped = trees.find_files(query.path, query.folder, query.first)
     words = " ".join(filter(str.strip, (mapped.word, query.words))).strip()
     query = query._replace(words=words, path=mapped.path, first="")

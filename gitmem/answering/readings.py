@@ -1,7 +1,8 @@
 """Read the locations and records that names mean in one repository, and put together those of several."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
+from itertools import islice
 from typing import Final, NamedTuple
 
 from gitmem.answering.answer import ViewState
@@ -10,16 +11,19 @@ from gitmem.answering.commit_excerpts import find_commit_excerpt
 from gitmem.answering.excerpts import Excerpt
 from gitmem.answering.file_chunks import chunk_file
 from gitmem.answering.file_excerpts import read_file_excerpt
-from gitmem.answering.location_lookup import IndexedTree
+from gitmem.answering.location_lookup import IndexedTree, has_path
 from gitmem.answering.record_excerpts import is_record_name, read_records
-from gitmem.answering.repository_ids import RepositoryId
+from gitmem.answering.repository_ids import RepositoryId, repository_hint, repository_like
 from gitmem.answering.sessions import is_session_name, use_session
 from gitmem.answering.symbol_lookup import SymbolChunk
 from gitmem.answering.tree_files import read_tree_files
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import GitmemError, UnknownRevision, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
+from gitmem.git.path_encoding import path_bytes
+from gitmem.git.revisions import resolve
+from gitmem.locations import parse_location
 from gitmem.memory.conversation import GET_DEFAULT
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.records.documents import find_named_document
@@ -55,12 +59,14 @@ class NameOptions(NamedTuple):
     """Revision as the user wrote it, the number of turns or results, and the folder of the user.
 
     `limit` applies to conversations and search sessions; 0 is the default of each. Paths are relative to the root of
-    the working tree, or else to `folder`.
+    the working tree, or else to `folder`. `repositories` are those with which names may begin; None if
+    they may not.
     """
 
     rev: str = ""
     limit: int = 0
     folder: str = ""
+    repositories: Collection[str] | None = None
 
     @property
     def turns(self) -> int:
@@ -141,15 +147,45 @@ def _read_name(
     assert source is not None, "a tree is opened for names of files"
     try:
         return [read_file_excerpt(source.tree, source.reader, name, options.folder)]
-    except GitmemError:
+    except GitmemError as problem:
         # Ids of commits, and those that users gave documents, may look like paths, which have precedence.
         commit = find_commit_excerpt(workspace.location, name)
         document = "" if commit or options.rev else find_named_document(store, tip(), name)
         if document:
             return read_records(store, tip(), document, options.turns, partial(read_state, workspace))
         if commit is None:
-            raise
+            raise _explain_prefix(workspace, source.tree, name, options, problem) from problem
         return [commit]
+
+
+def _explain_prefix(
+    workspace: Workspace, tree: IndexedTree, name: str, options: NameOptions, problem: GitmemError
+) -> GitmemError:
+    """Return the error for a name without a file: it may begin with a revision, or with an unknown repository."""
+    prefix, _, rest = name.partition(":")
+    has = partial(has_path, tree, folder=options.folder)
+    # One letter is the drive of a path from Windows.
+    if len(prefix) < 2 or not repository_like(name) or has(parse_location(name, has).path) or _is_path(tree, prefix):
+        return problem
+    if _is_revision(workspace, prefix):
+        return UsageError(problem.message, hint=f"`{prefix}` is a revision: gitmem get --rev {prefix} {rest}")
+    if options.repositories is None:
+        return problem
+    message = f"no such file in this tree, and unknown repository `{prefix}`: `{name}`"
+    return UsageError(message, hint=repository_hint(prefix, options.repositories))
+
+
+def _is_path(tree: IndexedTree, path: str) -> bool:
+    raw = path_bytes(path)
+    return any(each == raw or each.startswith(raw + b"/") for each in islice(tree.view.paths, tree.files))
+
+
+def _is_revision(workspace: Workspace, text: str) -> bool:
+    try:
+        resolve(workspace.location, text)
+    except (UnknownRevision, UsageError):
+        return False
+    return True
 
 
 def _refuse_revision(name: str, rev: str) -> None:

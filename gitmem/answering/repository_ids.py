@@ -52,6 +52,14 @@ def repository_like(text: str) -> str:
     return match[1] if match and match[1] not in RESERVED and not _LINES.fullmatch(match[2]) else ""
 
 
+def repository_hint(name: str, known: Collection[str]) -> str:
+    """Return the hint for an unknown repository: a known name like it, or else the command that lists them."""
+    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
+
+    similar = find_similar_name(name, known)
+    return f"did you mean `{similar}`?" if similar else "gitmem repos list"
+
+
 def is_published(name: str) -> bool:
     """Return whether a name is that of a repository on the server. No local one has a colon in its name."""
     return name.startswith(PUBLISHED)

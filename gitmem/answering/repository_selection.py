@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.answering.repository_ids import PUBLISHED, is_published
+from gitmem.answering.repository_ids import PUBLISHED, is_published, parse_ids, repository_hint
 from gitmem.answering.search_query import Query
 from gitmem.errors import DamagedFile, GitmemError, NoIndex, NotARepository, UsageError
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
@@ -111,14 +111,24 @@ def _choose(known: Sequence[ChosenRepository], name: str, *, allow_folders: bool
         folder = location.worktree or location.git_dir
         by_folder = next((one for one in known if one.folder == folder), None)
         return by_folder or ChosenRepository(free_name(folder.name, {one.name for one in known}), folder)
-    if is_published(name):
-        message = f"`{name}` is on the server of an organisation, which only `query` and `get` search"
-        raise UsageError(message, hint="name a repository of this machine: gitmem repos list")
-    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
+    refuse_published(name)
+    raise UsageError(f"unknown repository `{name}`", hint=repository_hint(name, [one.name for one in known]))
 
-    similar = find_similar_name(name, [one.name for one in known])
-    hint = f"did you mean `{similar}`?" if similar else "gitmem repos list"
-    raise UsageError(f"unknown repository `{name}`", hint=hint)
+
+def refuse_published(name: str) -> None:
+    """Refuse the name of a repository on the server of an organisation. Raises UsageError.
+
+    The server has no names of definitions and references, only blobs with their words and vectors.
+    """
+    if is_published(name):
+        message = f"`{name}` is on the server of an organisation, which answers only searches and `get`"
+        raise UsageError(message, hint="name a repository of this machine: gitmem repos list")
+
+
+def refuse_published_id(text: str) -> None:
+    """Refuse an id in such a repository, `org:NAME:ID`. Raises UsageError."""
+    (id_,) = parse_ids([text], ())
+    refuse_published(id_.repository)
 
 
 def start_repositories(

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
 
 from gitmem.answering.answer import ViewState
+from gitmem.answering.repository_selection import refuse_published_id
 from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, label_of
 from gitmem.answering.source_lines import line_at
 from gitmem.errors import UsageError
@@ -211,6 +212,8 @@ def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str,
     target = trees.find_definition(number, text, query.folder)
     if target is not None:
         return target.name, (), [target]
+    if number is None:
+        refuse_published_id(text)
     *qualifiers, name = split_name(text.removesuffix("()")) or ("", "")
     definitions = find_definitions(trees.names, name, qualifiers)
     targets = [each for each in definitions if number is None or trees.tree_of(each.entry) == number]

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gitmem.answering.repository_selection import refuse_published
 from gitmem.errors import NotARepository
 from gitmem.registry import KnownRepository, read_registry
 from gitmem.resident.open_repository import OpenRepository
@@ -24,11 +25,12 @@ class Service:
         self.started: Final = time.time()
 
     def known(self, name: str) -> KnownRepository:
-        """Return a registered repository by its name, never by a path. Raises: Problem."""
+        """Return a registered repository by its name, never by a path. Raises: Problem, UsageError for `org:NAME`."""
         # The registry is a small file, and read for each request: another process may just have changed it.
         for repository in read_registry(self.environment):
             if repository.name == name:
                 return repository
+        refuse_published(name)
         raise unknown_repository(name)
 
     def open(self, name: str) -> OpenRepository:

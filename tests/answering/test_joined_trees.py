@@ -396,7 +396,9 @@ def test_impact_takes_a_file_of_another_repository_for_none_of_the_own_one(cli: 
     ("args", "code", "message"),
     [
         (["map", "--repo", "wep"], ExitCode.USAGE, "unknown repository `wep`"),
-        (["map", "--repo", "org:web"], ExitCode.USAGE, "which only `query` and `get` search"),
+        (["map", "--repo", "org:web"], ExitCode.USAGE, "which answers only searches and `get`"),
+        (["map", "--all", "org:web:web/app.py"], ExitCode.USAGE, "`org:web` is on the server of an organisation"),
+        (["usages", "--all", "org:web:sign"], ExitCode.USAGE, "`org:web` is on the server of an organisation"),
         (["map", "--all", "web:nowhere/"], ExitCode.USAGE, "no such file or folder in this tree: `nowhere/`"),
         (["map", "--all", "unrelated:sign.py"], ExitCode.USAGE, "`unrelated` cannot be searched"),
         (["map", "--all", "web/app.py"], ExitCode.USAGE, "`web/app.py` is a path in one repository"),

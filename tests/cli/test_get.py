@@ -87,6 +87,25 @@ def test_outside_of_a_repository_only_named_ones_are_read(cli: Cli, own: Repo) -
         assert_error(cli("get", lines, cwd=away), ExitCode.USAGE, f"not in a git repository, so `{lines}`")
 
 
+@pytest.mark.usefixtures("registry")
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("sitee:notes.txt", "unknown repository `sitee`: `sitee:notes.txt`", "did you mean `site`?"),
+        ("v1:old/session.py", "no such file in this tree: `v1:old/session.py`", "gitmem get --rev v1 old/session.py"),
+        ("notes.txt:nowhere", "no such file in this tree: `notes.txt:nowhere`", "did you mean `notes.txt`?"),
+        ("src:cookies", "no such file in this tree: `src:cookies`", "did you mean `src/cookies.py`?"),
+        ("C:/cookies", "no such file in this tree: `C:/cookies`", "did you mean `src/cookies.py`?"),
+        ("site:sitee:notes.txt", "no such file in this tree: `sitee:notes.txt`", "did you mean `notes.txt`?"),
+    ],
+)
+def test_the_error_says_what_precedes_a_colon(cli: Cli, indexed: Repo, name: str, message: str, hint: str) -> None:
+    cli("repos", "add", "--name", "site", cwd=indexed.path)
+    outcome = cli("get", name, cwd=indexed.path)
+    assert_error(outcome, ExitCode.USAGE, message)
+    assert hint in outcome.err
+
+
 def test_a_document_is_read_listed_and_deleted_by_the_id_its_user_gave(cli: Cli, own: Repo) -> None:
     (own.path / "plan.md").write_text("Rotate the keys.\n")
     first = json.loads(cli("doc", "add", "--id", "my plan:1", "--json", "plan.md", cwd=own.path).out)["id"]

@@ -149,6 +149,22 @@ def test_an_unknown_repository_is_refused(reading: Served, name: str, repository
     assert reading.environment["HOME"] not in answer.text
 
 
+@pytest.mark.parametrize("path", [
+    "/usages?name=sign&repository=org:web", "/map?repository=org:*", "/repositories/sample/impact?other=org:web",
+    "/usages?name=org:web:sign",
+])  # fmt: skip
+def test_repositories_on_a_server_are_only_searched(reading: Served, path: str) -> None:
+    answer = reading.client.get(f"/api/v1{path}", headers=BEARER)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_argument")
+    assert "is on the server of an organisation, which answers only searches" in answer.json()["error"]["message"]
+
+
+def test_the_page_says_that_it_does_not_search_a_server(reading: Served) -> None:
+    assert "is on the server of an organisation, which the page does not search" in reading.page(
+        "/", query="sign", repository="org:web"
+    )
+
+
 @pytest.mark.parametrize("path", ["/unknown", "/repositories/sample/unknown", ""])
 def test_unknown_addresses_are_errors_of_the_same_form(reading: Served, path: str) -> None:
     answer = reading.client.get(f"/api/v1{path}", headers=BEARER)

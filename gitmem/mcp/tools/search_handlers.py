@@ -10,7 +10,7 @@ from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
-from gitmem.answering.readings import Reading, needs_no_tree, read_from_git, read_without_tree
+from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
 from gitmem.answering.repository_ids import REPOSITORY, is_published, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.answering.searched_trees import SearchedRepositories
@@ -89,22 +89,26 @@ def get(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) 
     by_repository: dict[str, list[str]] = {}
     for repository, name in ids:
         by_repository.setdefault(repository, []).append(name)
-    readings = [_read(repositories, one, names, arguments, call) for one, names in by_repository.items()]
+    options = name_options(arguments)._replace(repositories=known)
+    readings = [_read(repositories, one, names, arguments, options, call) for one, names in by_repository.items()]
     return render_readings(readings, ids, arguments)
 
 
 def _read(
-    repositories: ServedRepositories, name: str, ids: Sequence[str], arguments: Arguments, call: ToolCall
-) -> Reading:
+    repositories: ServedRepositories, name: str, ids: Sequence[str], arguments: Arguments, options: NameOptions,
+    call: ToolCall,
+) -> Reading:  # fmt: skip
     """Read some ids of a repository; of the call's own one if `name` is "", whose errors end the call."""
     if name == REPOSITORY:
         return Reading(read_repositories(ids, repositories.table.environment), "", (), name)
     if is_published(name):
         settings = _settings_in_force(repositories, arguments)
-        return read_from_server(settings.org, name, ids, name_options(arguments))
+        return read_from_server(settings.org, name, ids, options)
     try:
-        reading = _read_ids(repositories.get(name or arguments["root"]), ids, arguments, call)
-        return reading.in_repository(name) if name else reading
+        if not name:
+            return _read_ids(repositories.get(arguments["root"]), ids, options, call)
+        # Behind the name of a repository there is no other one.
+        return _read_ids(repositories.get(name), ids, options._replace(repositories=None), call).in_repository(name)
     except GitmemError as error:
         if not name:
             raise
@@ -119,11 +123,10 @@ def _settings_in_force(repositories: ServedRepositories, arguments: Arguments) -
         return repositories.table.user_settings.read()
 
 
-def _read_ids(repository: OpenRepository, ids: Sequence[str], arguments: Arguments, call: ToolCall) -> Reading:
-    options = name_options(arguments)
+def _read_ids(repository: OpenRepository, ids: Sequence[str], options: NameOptions, call: ToolCall) -> Reading:
     if all(map(needs_no_tree, ids)):
         return read_without_tree(repository.reopen(), ids, options)
-    selection = TreeSelection(arguments["rev"])
+    selection = TreeSelection(options.rev)
     reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, options))
     if reading is not None:
         return reading

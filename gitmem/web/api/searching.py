@@ -32,6 +32,7 @@ from gitmem.answering.usage_answer import (
     usages_of,
 )
 from gitmem.answering.usage_json import usages_json
+from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.revisions import resolve
 from gitmem.mcp.tools.get import read_from_index
@@ -87,6 +88,9 @@ def find(service: Service, arguments: Arguments, call: Call, *, allow_published:
     registered = {one.name for one in read_registry(service.environment)}
     local = [name for name in names if name != ALL and not (allow_published and is_published(name))]
     unknown = next((name for name in local if name not in registered), None)
+    if unknown is not None and is_published(unknown):
+        hint = f"gitmem query --repo {unknown} TEXT"
+        raise UsageError(f"`{unknown}` is on the server of an organisation, which the page does not search", hint=hint)
     if unknown is not None:
         raise unknown_repository(unknown)
     members = choose_members(service.environment, names, None, allow_folders=False)

@@ -88,6 +88,9 @@ def test_usages_maps_and_impacts_cover_repositories_that_import_each_other(two: 
         value = await ask_json(client, "impact", root=str(jobs.path), repositories=["web"])
         assert [caller["id"] for each in value["definitions"] for caller in each["callers"]] == ["web:lib/use.py:3"]
         assert "unknown repository" in await refused(client, "map", repositories=["jops"])
+        for tool, arguments in (("map", {}), ("usages", {"name": "start"}), ("impact", {})):
+            problem = await refused(client, tool, repositories=["org:web"], **arguments)
+            assert "`org:web` is on the server of an organisation, which answers only searches and `get`" in problem
 
     talk(web.path, action, TOOLSETS)
 
@@ -98,6 +101,7 @@ def test_unknown_repositories_are_an_error_with_a_suggestion(two: list[Repo]) ->
         # A folder that the user has not shared cannot be named either.
         folder = str(two[0].path.parent)
         assert "unknown repository" in await refused(client, "search", query="x", repositories=[folder])
+        assert "unknown repository `jops`: `jops:lib/code.py`" in await refused(client, "get", ids="jops:lib/code.py")
 
     talk(two[0].path, action, TOOLSETS)
 
