@@ -24,11 +24,12 @@ from gitmem.fsio import make_folder
 from gitmem.indexing.run import Progress
 from gitmem.indexing.scratch_index import ScratchIndex, open_scratch
 from gitmem.locks import writer_lock
-from gitmem.search.engine import FUSION_WEIGHTS, retrieve
+from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Quality, average
 from gitmem.search.query_parser import parse_query
 from gitmem.search.replay import JudgedRetrieval, judge_retrieval, measure_file_quality, measure_quality
+from gitmem.search.retrieval import retrieve
 from gitmem.search.scope import Filters, Scope
 from gitmem.search.weight_fit import WeightFit, fit_weights
 from gitmem.store.fitted_weights import Tuning

@@ -12,9 +12,9 @@ from gitmem.git.object_format import id_bytes
 from gitmem.git.objects import open_reader
 from gitmem.indexing.row_packs import describe_fault, find_overlong, read_pack, select_blobs
 from gitmem.paths import IndexPaths
-from gitmem.store.format import damaged
 from gitmem.store.leaf_table import Key, segment_keys
 from gitmem.store.manifest import SegmentEntry
+from gitmem.store.section import damaged
 from gitmem.store.segment import Segment
 from gitmem.store.segment_writer import SegmentSource, write_sources
 

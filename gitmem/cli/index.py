@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -60,9 +60,8 @@ from gitmem.workspace import Workspace
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, path: str, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
-    exclude: tuple[str, ...], name: str, recurse: bool | None, shallow: bool | None, fresh: bool, dry_run: bool,
-    no_wait: bool, graph: bool, history: bool, since: str, background: bool, verbose: bool, as_json: bool,
+    ctx: click.Context, /, *, path: str, rev: str, reset: bool, include: tuple[str, ...], exclude: tuple[str, ...],
+    name: str, recurse: bool | None, shallow: bool | None, fresh: bool, dry_run: bool, **of_run: Any,
 ) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
 
@@ -110,19 +109,7 @@ def command(
     tree, label = workspace.location.head_tree, describe_head(workspace.location)
     if rev:
         tree, label = resolve(workspace.location, rev).tree, rev
-    options = IndexOptions(
-        rev,
-        uncommitted,
-        full,
-        not no_wait,
-        graph=graph,
-        history=history,
-        since=parse_since(since) if history else None,
-        background=background,
-        verbose=verbose,
-        as_json=as_json,
-        quiet=is_quiet(ctx),
-    )
+    options = _run_options(rev, **of_run, quiet=is_quiet(ctx))
     if _recurses(ctx.params, workspace, recurse=recurse):
         from gitmem.cli.nested_run import index_all  # most runs index one repository
 
@@ -133,6 +120,12 @@ def command(
     if reset:
         _remove_index(workspace)
     return run_index(workspace, tree, label, options)
+
+
+def _run_options(rev: str, *, no_wait: bool, history: bool, since: str, **others: bool) -> IndexOptions:
+    """Return the options of the run. Raises UsageError for an invalid time."""
+    earliest = parse_since(since) if history else None
+    return IndexOptions(rev, wait=not no_wait, history=history, since=earliest, **others)
 
 
 _EXCLUSIVE: Final = (

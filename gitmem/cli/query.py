@@ -4,7 +4,7 @@ import codecs
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -144,11 +144,8 @@ class QueryCommand(click.Command):
 @click.pass_context
 def command(
     ctx: click.Context, /, *, words: tuple[str, ...], texts: tuple[str, ...], paths: tuple[str, ...], rev: str,
-    staged: bool, changed: str, include: tuple[str, ...], exclude: tuple[str, ...], languages: tuple[str, ...],
-    chunk_types: tuple[str, ...], kinds: tuple[str, ...], files: tuple[str, ...], folders: tuple[str, ...],
-    repositories: tuple[str, ...], recurse: bool | None, everything: bool, mode: str, limit: int | None,
-    no_refresh: bool, min_score: float | None,
-    **shown: object,
+    staged: bool, changed: str, repositories: tuple[str, ...], recurse: bool | None, everything: bool, mode: str,
+    limit: int | None, no_refresh: bool, min_score: float | None, **shown: Any,
 ) -> ExitCode:  # fmt: skip
     """Search the code in words or by symbol.
 
@@ -181,23 +178,14 @@ def command(
       git log -1 --format=%B | gitmem query -
       gitmem query - < issue.md
     """
-    record_filters, past = take_filters(shown), take_past_options(shown)
+    filters, past = _take_search_filters(shown), take_past_options(shown)
     form = Format.load(ctx, limit, shown)
     names = (*repositories, *(ALL_NAMES if everything else ()))
     workspace = open_here_if_any(ctx) if names and not recurse else open_here(ctx)
     selection = TreeSelection(rev, staged, changed)
     names = (*names, *_nested_names(workspace, selection, recurse, is_default=not (names or paths)))
-    filters = SearchFilters(
-        include=include,
-        exclude=exclude,
-        languages=parse_languages(languages),
-        chunk_types=parse_chunk_types(chunk_types),
-        kinds=parse_kinds(kinds),
-        records=record_filters,
-        pathspecs=_parse_paths(ctx, workspace, paths) if paths else (),
-        files=files,
-        folders=folders,
-    )
+    if paths:
+        filters = filters._replace(pathspecs=_parse_paths(ctx, workspace, paths))
     query = Query(
         read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score, form.has_details,
         math.inf if form.blame else 0.0,
@@ -215,6 +203,17 @@ def command(
         return query_repositories(workspace, names, query, selection, form, refresh=not no_refresh)
     assert workspace is not None, "without names the repository is required"
     return write_answer(workspace, answer_here(workspace, query, selection, refresh=not no_refresh), form)
+
+
+def _take_search_filters(options: dict[str, Any]) -> SearchFilters:
+    """Remove the filters from the options of the command and return them, without pathspecs. Raises UsageError."""
+    return SearchFilters(
+        languages=parse_languages(options.pop("languages")),
+        chunk_types=parse_chunk_types(options.pop("chunk_types")),
+        kinds=parse_kinds(options.pop("kinds")),
+        **{name: options.pop(name) for name in ("include", "exclude", "files", "folders")},
+        records=take_filters(options),
+    )
 
 
 def _nested_names(

@@ -16,11 +16,12 @@ from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.git.commit_log import CommitDifference, ListedCommit, list_commits, list_difference
 from gitmem.git.locate import RepositoryLocation
-from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.overlaid_view import Edits, OverlaidView, locate_edits
 from gitmem.store.path_postings import NO_POSTINGS, PATH_FIELDS
 from gitmem.store.postings import Postings
 from gitmem.store.record_columns import Column
+from gitmem.store.section import damaged
 from gitmem.store.view_file import INDEXED, View, ViewEntry, load_view, view_contents
 from gitmem.types import COMMIT
 

@@ -19,10 +19,11 @@ from gitmem.fsio import write_atomic
 from gitmem.git.version_log import CommitVersions
 from gitmem.indexing.chunk_histories import ALIVE, UNKNOWN, ChunkHistories, Chunks
 from gitmem.indexing.past_rows import mark_number, marks_of, read_marks
-from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.path_postings import NO_POSTINGS, PATH_FIELDS
 from gitmem.store.record_columns import Column
+from gitmem.store.section import damaged
 from gitmem.store.view_file import View, ViewEntry, view_contents
 from gitmem.types import REPOSITORY_END
 

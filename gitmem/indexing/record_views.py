@@ -18,7 +18,7 @@ from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.trees import TreeEntry, diff_trees, read_tree
 from gitmem.record import parse_record
-from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.overlaid_view import EditedEntries, Edits, OverlaidView, locate_edits
 from gitmem.store.path_postings import NO_POSTINGS, PATH_FIELDS
 from gitmem.store.postings import Postings
@@ -29,6 +29,7 @@ from gitmem.store.record_columns import (
     has_columns,
     load_column,
 )
+from gitmem.store.section import damaged
 from gitmem.store.view_file import INDEXED, View, ViewEntry, load_view, view_contents
 from gitmem.types import RECORD_LANGUAGE, TURN
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.store.columns import RETRIED
-from gitmem.store.format import Container, damaged
+from gitmem.store.format import Container
 from gitmem.store.leaf_table import MAX_HEADER, Key, segment_keys
 from gitmem.store.manifest import SegmentEntry
+from gitmem.store.section import damaged
 from gitmem.store.segment import MAGIC, Segment
 from gitmem.store.segment_writer import SegmentSource, write_sources
 

@@ -39,10 +39,11 @@ from gitmem.org.candidate_blobs import (
 from gitmem.org.candidate_index import CandidateIndex, CandidateView, open_candidates
 from gitmem.org.filtered_blobs import find_passing
 from gitmem.org.migrations import require_version
-from gitmem.search.engine import SearchOptions, SearchResult, encode_query, search
+from gitmem.search.engine import SearchOptions, SearchResult, search
 from gitmem.search.hits import Hit
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.query_parser import parse_query
+from gitmem.search.retrieval import encode_query
 from gitmem.search.scope import Filters
 from gitmem.search.skeleton import find_inner_chunks, reduce_lines
 from gitmem.search.snippet import lines_of_span

@@ -17,18 +17,17 @@ from gitmem.search.calibration import FLOOR
 from gitmem.search.engine import (
     DEFAULT_OPTIONS,
     Rejected,
-    Retrieval,
     SearchOptions,
     SearchResult,
     fuse_candidates,
     rank_candidates,
-    retrieve,
 )
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import load_hits
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import own_name
 from gitmem.search.rank import WEIGHTS, Candidates, Features, combine_features, compute_features
+from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, collapse
 from gitmem.search.stop_words import STOP_WORDS

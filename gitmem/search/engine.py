@@ -21,67 +21,24 @@ from gitmem.search.calibration import (
     measure_evidence,
     weigh_evidence,
 )
-from gitmem.search.candidate_rows import (
-    CANDIDATE_LIMIT,
-    RowRetrieval,
-    add_following_turns,
-    add_successors,
-    find_outdated_rows,
-    join_retrieved,
-    nearest_rows,
-    score_by_cosine,
-)
+from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.first_pieces import lift_first_pieces
-from gitmem.search.fuse import (
-    COSINE_PRIOR,
-    FusionWeights,
-    Sample,
-    fuse_ranks,
-    fuse_zscores,
-    standardise,
-    standardise_lexical,
-)
-from gitmem.search.hits import (
-    NO_ADJUSTMENTS,
-    Hit,
-    RetrievedRows,
-    Spans,
-    load_candidates,
-    load_hits,
-    load_spans,
-    select_candidates,
-)
+from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
+from gitmem.search.hits import NO_ADJUSTMENTS, Hit, load_hits, select_candidates
 from gitmem.search.lexical import max_score
-from gitmem.search.named_places import NO_PLACES, NamedPlaces, find_places
-from gitmem.search.outdated import OutdatedCandidates, lower_outdated
+from gitmem.search.outdated import lower_outdated
 from gitmem.search.parsed_query import ParsedQuery
-from gitmem.search.rank import (
-    NO_SHARES,
-    RECORD_WEIGHTS,
-    WEIGHTS,
-    Candidates,
-    Features,
-    combine_features,
-    compute_features,
-)
+from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, combine_features, compute_features
+from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY
-from gitmem.search.whole_conversations import score_conversations
 from gitmem.store.graph import RowGraph
-from gitmem.words import count_identifiers
 
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
 """Fitted on public retrieval queries, see the benchmarks."""
 
 RECORD_FUSION: Final = FusionWeights(semantic=0.42, lexical=0.7)
 """The same for records, fitted on headings of public documentation."""
-
-PATH_LIMIT: Final = 48
-"""Files without filters whose paths are compared with the query: those with the highest sum of z-scores.
-
-The sum adds the cosine of the file's best chunk and its lexical score. The other files would need more than a good path
-to come among the first.
-"""
 
 ROW_SHARE: Final = 0.2
 """Weight of a row's own lexical score, relative to that of its file, in `fused_row`.
@@ -183,32 +140,11 @@ def _search_scope(
     return _SearchedScope(_shown_terms(retrieved), hits, ranking.makes_sense)
 
 
-def _shown_terms(retrieved: "Retrieval") -> tuple[str, ...]:
+def _shown_terms(retrieved: Retrieval) -> tuple[str, ...]:
     """Return the terms to highlight: those of the query, of a long text the ones that say most."""
     if not retrieved.query.weights:
         return retrieved.query.terms
     return tuple(sorted(retrieved.idf, key=lambda term: -retrieved.idf[term])[:SHOWN_TERMS])
-
-
-class Retrieval(NamedTuple):
-    """Candidates of a query before fusion: their fused scores are zero as yet.
-
-    `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files. `elsewhere`
-    marks candidates in other repositories than the user's, if these are searched, `outdated` notes among them. `files`
-    is the number of files in scope, filters apart.
-
-    It holds no reference to the index.
-    """
-
-    query: ParsedQuery
-    candidates: Candidates
-    spans: Spans
-    idf: Mapping[str, float]
-    role_shares: Mapping[str, float] = NO_SHARES
-    mode: str = "hybrid"
-    elsewhere: NDArray[np.bool_] | None = None
-    outdated: OutdatedCandidates | None = None
-    files: int = 0
 
 
 class Ranking(NamedTuple):
@@ -225,104 +161,6 @@ class Ranking(NamedTuple):
     evidence: float
     makes_sense: bool
     adjustments: Features = NO_ADJUSTMENTS
-
-
-def retrieve(
-    scope: Scope,
-    query: ParsedQuery,
-    encoder: Encoder,
-    *,
-    mode: str = "hybrid",
-    graph: RowGraph | None = None,
-    nearest: int = CANDIDATE_LIMIT,
-    limit: int = CANDIDATE_LIMIT,
-) -> Retrieval:
-    """Retrieve the candidates of a query; only this stage searches the index.
-
-    Mode `semantic` retrieves the `nearest` rows, exactly unless there is a graph. In the other modes each retrieval
-    gives `limit` rows.
-    """
-    vector = None if mode == "lexical" else encode_query(query, encoder)
-    if mode == "semantic":
-        assert vector is not None
-        rows = nearest_rows(scope.whole, vector, nearest, graph)
-        if scope.is_filtered:
-            rows = join_retrieved(rows, nearest_rows(scope, vector, nearest, graph), scope)
-        rows = add_successors(scope, rows, lambda missing: score_by_cosine(scope, vector, missing))
-        candidates, spans = load_candidates(scope.whole, rows), load_spans(scope, rows.row)
-        return Retrieval(
-            query, candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows),
-            outdated=find_outdated_rows(scope, rows),
-        )  # fmt: skip
-    places = find_places(scope.whole, query.mentions) if query.mentions else NO_PLACES
-    whole = RowRetrieval(scope.whole, query, vector, places, graph, limit)
-    rows = whole.find()
-    if scope.is_filtered:
-        rows = join_retrieved(rows, RowRetrieval(scope, query, vector, places, graph, limit).find(), scope)
-    rows = add_successors(scope, rows, whole.score)
-    rows = add_following_turns(scope, rows, whole.score)
-    idf = whole.lexical.idf
-    candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
-    if candidates.are_records:
-        conversation = score_conversations(whole.lexical, query.dates, rows.entry, candidates.chunk_type, rows.pool)
-        candidates = candidates._replace(conversation=conversation)
-    if vector is not None and not candidates.are_records:
-        path_encoder = encoder.names
-        path_vector = vector if path_encoder is encoder else encode_query(query, path_encoder)
-        cosines = _path_cosines(candidates, path_encoder, path_vector, max_score(idf))
-        candidates = candidates._replace(path_cosine=cosines)
-    spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
-    outdated = find_outdated_rows(scope, rows)
-    files = scope.whole.document_counts.files
-    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows), outdated, files)
-
-
-def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | None:
-    """Return which rows are in other repositories than the user's; None in a search of one repository."""
-    return None if scope.whole.elsewhere is None else scope.whole.elsewhere[rows.entry]
-
-
-def encode_query(query: ParsedQuery, encoder: Encoder) -> NDArray[np.float32]:
-    """Embed a query; the parts of a long text are embedded apart, so that a long part does not drown the others."""
-    if not query.texts:
-        return encoder.encode_query(query.text)
-    vectors = encoder.encode_names([text for text, _ in query.texts])
-    vector = np.array([weight for _, weight in query.texts], np.float32) @ vectors
-    return (vector / max(float(np.sqrt(vector @ vector)), 1e-6)).astype(np.float32)
-
-
-def _weigh_places(candidates: Candidates, rows: RetrievedRows, places: NamedPlaces) -> Candidates:
-    """Return the candidates with the weights of the named places that they are."""
-    if not places.files:
-        return candidates
-    return candidates._replace(
-        named_file=np.array([places.files.get(entry, 0.0) for entry in rows.entry.tolist()], np.float32),
-        named_row=np.array([places.rows.get(row, 0.0) for row in rows.row.tolist()], np.float32),
-    )
-
-
-def _path_cosines(
-    candidates: Candidates, encoder: Encoder, vector: NDArray[np.float32], max_lexical: float
-) -> NDArray[np.float32]:
-    """Return the cosine of the path's words and the query for the candidates of promising files, zero for others.
-
-    Path vectors are computed per query and not stored: paths are not part of the index, so moving a file costs nothing.
-    """
-    pool = candidates.pool
-    sums = standardise(candidates.dense, COSINE_PRIOR, pool)
-    sums += standardise_lexical(candidates.file_lexical, max_lexical, pool)
-    promise = np.full(len(candidates.paths), -np.inf, np.float32)
-    np.maximum.at(promise, candidates.file[pool], sums[pool])
-    best = np.sort(promise[np.isfinite(promise)])[-PATH_LIMIT:]
-    # Files that only the search with filters found are compared with the same threshold.
-    outside = ~pool & ~np.isfinite(promise)[candidates.file]
-    np.maximum.at(promise, candidates.file[outside], sums[outside])
-    promising = np.flatnonzero(promise >= best[0])
-    cosines = np.zeros(len(promise), np.float32)
-    names = encoder.encode_names([count_identifiers(candidates.paths[file]) for file in promising.tolist()])
-    # einsum, because paths with the same words must get the same bits: a matrix product does not promise that.
-    cosines[promising] = np.einsum("ij,j->i", names, vector)
-    return cosines[candidates.file]
 
 
 def rank_candidates(

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.engine import Retrieval, rank_candidates
+from gitmem.search.engine import rank_candidates
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import CUTOFF, Quality, evaluate_ranking
+from gitmem.search.retrieval import Retrieval
 from gitmem.search.scope import Scope
 
 

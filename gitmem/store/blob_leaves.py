@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
-from gitmem.store.format import damaged
 from gitmem.store.occurrences import NAMES, inflate_names
+from gitmem.store.section import damaged
 from gitmem.store.segment import Segment
 
 LEAF_BYTES: Final = 32

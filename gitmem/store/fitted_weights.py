@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.fsio import read_file, write_atomic
-from gitmem.store.format import FIRST_FORMAT, Container, build_container, damaged
+from gitmem.store.format import FIRST_FORMAT, Container, build_container
+from gitmem.store.section import damaged
 
 MAGIC: Final = b"GITMEMTW"
 MAX_WEIGHT: Final = 100.0

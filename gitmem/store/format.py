@@ -20,16 +20,13 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgpack
 
-from gitmem.errors import DamagedFile, NewerFormat, OldFormat
+from gitmem.errors import NewerFormat, OldFormat
 from gitmem.maps import MappedFile, find_mapped
-
-if TYPE_CHECKING:  # `gitmem index` with nothing to do reads the manifest without numpy; the methods import it lazily
-    import numpy as np
-    from numpy.typing import NDArray
+from gitmem.store.section import RELEASE_BYTES, Section, damaged
 
 FORMAT: Final = 2
 FIRST_FORMAT: Final = 1
@@ -48,19 +45,6 @@ START: Final = struct.Struct("<8sII")
 _PREFIX_BYTES: Final = START.size + 4
 _END: Final = struct.Struct("<II")
 _MAX_HEADER: Final = 64 << 20
-_FEW_ROWS: Final = 8
-_RELEASE_BYTES: Final = 8 << 20
-"""Bytes of a file after which a check of all its blocks gives their memory back."""
-
-_FAULT_BYTES: Final = 1 << 16
-"""Bytes that Linux maps around a page of a file that is read for the first time, as far as they are in memory.
-
-They are more, up to 2 MiB, if the file system caches a file in larger pieces.
-"""
-
-MAX_PICKED_BYTES: Final = 64 << 20
-"""Bytes that a section may occupy because some of its rows were picked. In a server the picked vectors of some hundred
-queries would otherwise bring all vectors of a large segment into its memory."""
 
 Buffer = bytes | bytearray | memoryview
 
@@ -191,7 +175,7 @@ class Container:
             raise damaged(self.path, "header checksum mismatch")
         return header
 
-    def _open_section(self, offset: int, length: int, block: int, sums: bytes) -> "Section":
+    def _open_section(self, offset: int, length: int, block: int, sums: bytes) -> Section:
         start = self._body + offset
         if offset < 0 or length < 0 or start + length > len(self._view):
             raise damaged(self.path, "truncated")
@@ -205,7 +189,7 @@ class Container:
         view = self._view[start : start + length]
         return Section(self.path, view, block, sums, self._mapped, start, is_verified=self._is_verified)
 
-    def __getitem__(self, name: str) -> "Section":
+    def __getitem__(self, name: str) -> Section:
         return self._sections[name]
 
     def __contains__(self, name: str) -> bool:
@@ -230,143 +214,11 @@ class Container:
 
     def hash_into(self, update: Callable[[memoryview], object]) -> None:
         """Pass all bytes of the file to a hash, some megabytes at a time."""
-        for start in range(0, len(self._view), _RELEASE_BYTES):
-            piece = self._view[start : start + _RELEASE_BYTES]
+        for start in range(0, len(self._view), RELEASE_BYTES):
+            piece = self._view[start : start + RELEASE_BYTES]
             update(piece)
             if self._mapped is not None:
                 self._mapped.release(start, start + len(piece))
-
-
-class Section:
-    """Section of a mapped file; each block is verified on first access."""
-
-    __slots__ = (
-        "_block", "_checked", "_is_announced", "_is_verified", "_mapped", "_path", "_picked", "_start", "_sums",
-        "_view",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        path: Path,
-        view: memoryview,
-        block: int,
-        sums: bytes,
-        mapped: MappedFile | None,
-        start: int,
-        *,
-        is_verified: bool,
-    ) -> None:
-        self._path = path
-        self._view = view
-        self._block = block
-        self._sums = sums
-        self._mapped = mapped
-        self._start = start  # in the file
-        self._checked = bytearray(len(sums) // 4)
-        self._is_verified = is_verified
-        self._is_announced = False
-        self._picked = 0
-        """Rows that were picked since their memory was last given back."""
-
-    def __len__(self) -> int:
-        return len(self._view)
-
-    def all(self) -> memoryview:
-        """Return the whole section."""
-        view = self.read(0, len(self._view))
-        self._is_announced = True
-        return view
-
-    def read(self, start: int, end: int) -> memoryview:
-        """Return the bytes from `start` to `end`, verified. Raises DamagedFile if out of range, or a checksum fails."""
-        if not 0 <= start <= end <= len(self._view):
-            raise damaged(self._path, "offset out of range")
-        if self._mapped is not None and not self._is_announced:
-            self._mapped.announce(self._start + start, self._start + end)
-        if not self._is_verified and end > start:
-            last = (end - 1) // self._block
-            at = self._checked.find(0, start // self._block, last + 1)
-            while at >= 0:
-                self.check_block(at)
-                at = self._checked.find(0, at + 1, last + 1)
-        return self._view[start:end]
-
-    def slices(self, starts: "NDArray[np.integer]", ends: "NDArray[np.integer]") -> list[bytes]:
-        """Return the bytes of some short ranges; only their blocks are read and verified. Raises DamagedFile."""
-        import numpy as np
-
-        if not len(starts):
-            return []
-        if (ends < starts).any() or ends.max() > len(self._view):
-            raise damaged(self._path, "offset out of range")
-        if not self._is_verified:
-            # Ranges in the same blocks are verified once.
-            lasts = (np.maximum(ends, starts + 1) - 1) // self._block
-            for first, last in sorted({*zip((starts // self._block).tolist(), lasts.tolist(), strict=True)}):
-                self.read(first * self._block, min((last + 1) * self._block, len(self._view)))
-        view = self._view
-        return [bytes(view[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-
-    def pick(self, rows: "NDArray[np.int64]", width: int) -> "NDArray[np.uint8]":
-        """Return some rows of a section that is a table of `width` bytes per row (at most a block): [len(rows), width].
-
-        Only their blocks are read and verified. Raises DamagedFile.
-        """
-        import numpy as np
-
-        if not 0 < width <= self._block or len(self._view) % width:
-            raise damaged(self._path, "row out of range")
-        if len(rows) <= _FEW_ROWS:  # the calls of numpy below would take ten times as long
-            parts = [self.read(width * row, width * (row + 1)) for row in rows.tolist()]
-            few: NDArray[np.uint8] = np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
-            self._count_picked(len(few))
-            return few
-        if rows.max() >= len(self._view) // width:
-            raise damaged(self._path, "row out of range")
-        if not self._is_verified:
-            starts = rows * width
-            blocks = np.concatenate([starts // self._block, (starts + width - 1) // self._block])
-            for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
-                self.check_block(block)
-        picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
-        self._count_picked(len(picked))
-        return picked
-
-    def _count_picked(self, rows: int) -> None:
-        """Give the memory of the section back if it may have become large because of picked rows."""
-        self._picked += rows
-        if self._picked * _FAULT_BYTES > MAX_PICKED_BYTES < len(self._view):
-            self.release(0, len(self._view))
-            self._picked = 0
-
-    def numbers(self, kind: str) -> "NDArray[Any]":
-        """Return the whole section as an array of a numpy type."""
-        import numpy as np
-
-        width = np.dtype(kind).itemsize
-        if len(self._view) % width:
-            raise damaged(self._path, "truncated section")
-        return np.frombuffer(self.all(), kind)
-
-    def release(self, start: int, end: int) -> None:
-        """Take the pages of a range out of this process's memory; they are mapped again when they are next read."""
-        if self._mapped is not None:
-            self._mapped.release(self._start + start, self._start + end)
-
-    def check(self) -> None:
-        """Verify every block, also those that are known to be right. Raises DamagedFile."""
-        for block in range(len(self._checked)):
-            self.check_block(block)
-            if (block + 1) * self._block % _RELEASE_BYTES < self._block:
-                self.release(max(0, (block + 1) * self._block - 2 * _RELEASE_BYTES), (block + 1) * self._block)
-        self.release(0, len(self._view))
-
-    def check_block(self, block: int) -> None:
-        """Verify one block. Raises DamagedFile."""
-        expected = int.from_bytes(self._sums[4 * block : 4 * block + 4], "little")
-        if zlib.crc32(self._view[block * self._block : (block + 1) * self._block]) != expected:
-            raise damaged(self._path, f"checksum mismatch in block {block}")
-        self._checked[block] = 1
 
 
 def find_container(path: Path, magic: bytes, *, oldest: int = FORMAT) -> Container | None:
@@ -394,10 +246,3 @@ def _require_version(path: Path, version: int, oldest: int) -> None:
         )
     if version < oldest:
         raise OldFormat(f"`{path}` has format {version}, this gitmem reads from {oldest}", hint="run `gitmem index`")
-
-
-def damaged(path: Path, reason: str) -> DamagedFile:
-    """Return the error for a file whose content is not what was written."""
-    return DamagedFile(
-        f"`{path}` is damaged: {reason}", hint="run `gitmem verify --repair`: it rebuilds the index from git"
-    )

@@ -28,8 +28,9 @@ from gitmem.fsio import publish_file, remove_file, sync_file, write_atomic
 from gitmem.paths import IndexPaths
 from gitmem.permissions import create_private
 from gitmem.storage_errors import storage_failed
-from gitmem.store.format import build_container, damaged, find_container
+from gitmem.store.format import build_container, find_container
 from gitmem.store.keys import match_keys
+from gitmem.store.section import damaged
 from gitmem.store.snapshot import Snapshot
 
 MAGIC: Final = b"GITMEMGR"

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.paths import JOIN_SUFFIX
-from gitmem.store.format import Container, build_container, damaged, find_container
+from gitmem.store.format import Container, build_container, find_container
+from gitmem.store.section import damaged
 
 MAGIC: Final = b"GITMEMJN"
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.store.blob_leaves import LEAF_BYTES, Leaves, digest_blobs
-from gitmem.store.format import Buffer, Container, build_container, damaged
+from gitmem.store.format import Buffer, Container, build_container
+from gitmem.store.section import damaged
 from gitmem.store.segment import Segment
 
 MAGIC: Final = b"GMLEAVES"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitmem.fsio import read_file, write_atomic
-from gitmem.store.format import FIRST_FORMAT, Container, build_container, damaged
+from gitmem.store.format import FIRST_FORMAT, Container, build_container
+from gitmem.store.section import damaged
 
 MAGIC: Final = b"GITMEMMF"
 MAX_TREES: Final = 64

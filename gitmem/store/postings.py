@@ -26,7 +26,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.store.format import Container, damaged
+from gitmem.store.format import Container
+from gitmem.store.section import damaged
 
 ROW: Final = "<u2"
 """Type of places that are rows of a segment, counted within a window."""

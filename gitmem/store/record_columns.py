@@ -11,7 +11,8 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.store.format import Buffer, Container, damaged
+from gitmem.store.format import Buffer, Container
+from gitmem.store.section import damaged
 
 RECORD_COLUMNS: Final = (
     "type", "source", "sensitivity", "visibility", "conversation", "confidence", "time", "stored", "retention",

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES, SCANNED
-from gitmem.store.format import Container, damaged
+from gitmem.store.format import Container
 from gitmem.store.keys import blob_keys
 from gitmem.store.labels import label_symbol, unpack_units
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.occurrences import NAMES, Occurrences, unpack_occurrences
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
+from gitmem.store.section import damaged
 from gitmem.types import CHUNK_TYPES, ResultUnit
 
 if TYPE_CHECKING:

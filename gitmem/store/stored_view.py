@@ -19,10 +19,11 @@ import numpy as np
 from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.paths import BASE_SUFFIX
-from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.overlaid_view import EditedEntries, Edits, LocatedEdits, OverlaidView, locate_edits
 from gitmem.store.path_postings import PATH_FIELDS
 from gitmem.store.postings import Postings
+from gitmem.store.section import damaged
 from gitmem.store.view_file import MAGIC as BASE_MAGIC
 from gitmem.store.view_file import View, ViewColumns, ViewEntry, find_file, view_contents, view_parts
 

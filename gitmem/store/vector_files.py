@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
 from gitmem.fsio import make_folder, remove_file, touch_file, write_atomic
 from gitmem.store.columns import CONTENT_BYTES
-from gitmem.store.format import Buffer, Container, Section, build_container, damaged, find_container
+from gitmem.store.format import Buffer, Container, build_container, find_container
+from gitmem.store.section import Section, damaged
 
 MAGIC: Final = b"GMVECTOR"
 SUFFIX: Final = ".vectors"

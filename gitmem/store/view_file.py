@@ -19,11 +19,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.keys import blob_key, blob_keys
 from gitmem.store.path_postings import PATH_FIELDS, path_postings
 from gitmem.store.posting_writer import posting_sections
 from gitmem.store.postings import ENTRY, PostingList, Postings, pack_offsets, read_offsets
+from gitmem.store.section import damaged
 
 MAGIC: Final = b"GITMEMVB"
 

@@ -18,8 +18,9 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.search.calibration import CODE, RECORDS, measure_evidence
-from gitmem.search.engine import Retrieval, rank_candidates, retrieve
+from gitmem.search.engine import rank_candidates
 from gitmem.search.query_parser import parse_query
+from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.workspace import open_workspace
 from tests.bench.commands import load_gitmem

@@ -15,8 +15,9 @@ from gitmem.answering.search_query import SearchFilters
 from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
-from gitmem.search.engine import FUSION_WEIGHTS, retrieve
+from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.query_parser import parse_query
+from gitmem.search.retrieval import retrieve
 from gitmem.workspace import Workspace
 from tests.bench.document_corpus import open_project, read_projects
 from tests.bench.document_quality import add_project_options, row_places

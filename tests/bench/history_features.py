@@ -14,8 +14,8 @@ from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.encoder import Encoder
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.scratch_index import ScratchIndex, open_scratch
-from gitmem.search.engine import retrieve
 from gitmem.search.query_parser import parse_query
+from gitmem.search.retrieval import retrieve
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, open_workspace

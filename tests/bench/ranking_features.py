@@ -15,10 +15,11 @@ from gitmem.answering.search_query import ALL_CONTENT
 from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
-from gitmem.search.engine import Retrieval, rank_candidates, retrieve
+from gitmem.search.engine import rank_candidates
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import WEIGHTS
+from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.workspace import open_workspace
 from tests.bench.commands import Gitmem, load_gitmem

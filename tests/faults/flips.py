@@ -21,11 +21,11 @@ from gitmem.references.tree_names import TreeNames
 from gitmem.search.engine import SearchOptions, search
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
-from gitmem.store import format as container_format
 from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, write_graph
 from gitmem.store.manifest import write_manifest
 from gitmem.store.occurrences import DEFINED
+from gitmem.store.section import Section
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.stored_view import find_view
 from gitmem.workspace import Workspace, find_index
@@ -229,5 +229,5 @@ def _run(folder: Path, tally: Tally, number: int) -> None:
 def without_checksums() -> Iterator[None]:
     """Let every block pass."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(container_format.Section, "check_block", lambda section, block: None)
+        patch.setattr(Section, "check_block", lambda section, block: None)
         yield

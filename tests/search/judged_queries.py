@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from gitmem.search.engine import Retrieval
 from gitmem.search.hits import Spans
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import Candidates
 from gitmem.search.replay import JudgedRetrieval
+from gitmem.search.retrieval import Retrieval
 from gitmem.types import CHUNK_TYPES
 
 

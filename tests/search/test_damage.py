@@ -125,7 +125,7 @@ def test_swapped_segments_are_detected(paths: IndexPaths) -> None:
 
 def test_a_reader_without_checksums_would_be_caught(paths: IndexPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = search_all(paths)
-    monkeypatch.setattr("gitmem.store.format.Section.check_block", lambda section, block: None)
+    monkeypatch.setattr("gitmem.store.section.Section.check_block", lambda section, block: None)
     chance = random.Random(1)
     caught = 0
     for _ in range(60):

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.search.dense import exact_cosines
-from gitmem.search.engine import SearchOptions, rank_candidates, retrieve, search
+from gitmem.search.engine import SearchOptions, rank_candidates, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
+from gitmem.search.retrieval import retrieve
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.stored_view import find_view
 from gitmem.types import CHUNK_TYPES

@@ -306,7 +306,7 @@ def test_a_block_is_checked_when_it_is_first_read_only() -> None:
 def test_picked_rows_of_a_large_section_leave_little_of_it_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, picked: int
 ) -> None:
-    monkeypatch.setattr("gitmem.store.format.MAX_PICKED_BYTES", 1 << 20)
+    monkeypatch.setattr("gitmem.store.section.MAX_PICKED_BYTES", 1 << 20)
     table = np.arange(1 << 22, dtype="<u4").view(np.uint8).reshape(-1, 256)
     path = tmp_path / "file"
     path.write_bytes(build(fields={}, sections={"table": table.tobytes()}))
