@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
-from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.map_path import MappedPath, resolve_path
@@ -23,10 +23,11 @@ from gitmem.answering.repository_selection import (
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.searched_trees import OfRepositories, SearchedRepositories, definition_of_location, path_weight
 from gitmem.answering.source_lines import read_source_lines
+from gitmem.answering.tree_packages import read_packages
 from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
-from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.git.path_encoding import path_bytes
 from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.workspace import Workspace
@@ -37,12 +38,8 @@ if TYPE_CHECKING:
     from gitmem.answering.federated_search import Member
     from gitmem.references.file_graph import FileGraph
     from gitmem.references.joined_names import JoinedNames
-    from gitmem.references.provided_packages import ProvidedPackages
     from gitmem.references.tree_names import Definition
     from gitmem.search.hits import Hit
-
-_MAX_MANIFESTS: Final = 500
-"""Manifests that are read in one tree. A larger monorepo has those nearest to its root."""
 
 OpenBlobs = Callable[[int], AbstractContextManager[ObjectReader]]
 """Returns the blob reader of a member by its number."""
@@ -150,10 +147,13 @@ class JoinedTrees:
         ]
         packages = []
         for number, member in enumerate(self.members):
-            with self._open_blobs(number) as blobs:
-                of_tree, omitted = _provided_packages(member, blobs)
-            packages.append(of_tree)
-            self._cuts += [f"{member.name}: {omitted:,} manifests of packages were not read"] if omitted else []
+            known = member.searcher.packages
+            if known is None:
+                with self._open_blobs(number) as blobs:
+                    known = read_packages(member.searcher, blobs)
+            packages.append(known.provided)
+            omitted = f"{member.name}: {known.omitted:,} manifests of packages were not read"
+            self._cuts += [omitted] if known.omitted else []
         return JoinedNames(trees, packages)
 
     @property
@@ -288,27 +288,3 @@ class JoinedTrees:
             for path in paths
         ]
         return [*of_members, *self._cuts, *changed]
-
-
-def _provided_packages(member: "Member", blobs: ObjectReader) -> "tuple[ProvidedPackages, int]":
-    """Return the packages of a tree, and the number of manifests that were not read.
-
-    Files of tests, and vendored ones, provide no package that others import.
-    """
-    from gitmem.references.provided_packages import MANIFESTS, SOURCES, ProvidedPackages
-    from gitmem.search.path_roles import path_role
-
-    view = member.searcher.view
-    paths: list[str] = []
-    manifests: dict[int, str] = {}
-    for entry, raw in enumerate(islice(view.paths, member.searcher.files_in_tree)):
-        path = path_text(raw)
-        file = path.rpartition("/")[2]
-        if file in MANIFESTS and path_role(path) != "auxiliary":
-            manifests[entry] = path
-        elif file.endswith(SOURCES) and path_role(path) not in ("test", "auxiliary"):
-            paths.append(path)
-    nearest = sorted(manifests, key=lambda entry: manifests[entry].count("/"))[:_MAX_MANIFESTS]
-    texts, _ = read_source_lines(member.searcher, nearest, blobs, mask=False)
-    read = {manifests[entry]: b"\n".join(lines).decode("utf-8", "replace") for entry, lines in texts.items()}
-    return ProvidedPackages(paths, read), len(manifests) - len(nearest)

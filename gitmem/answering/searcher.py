@@ -54,6 +54,7 @@ from gitmem.workspace import Workspace, open_snapshot, require_index
 if TYPE_CHECKING:
     from gitmem.answering.commit_search import CommitSource
     from gitmem.answering.location_lookup import IndexedTree
+    from gitmem.answering.tree_packages import TreePackages
     from gitmem.references.tree_names import TreeNames
     from gitmem.search.adjacent_chunks import AdjacentChunk
 
@@ -93,6 +94,8 @@ class Searcher:
         self.snapshot = snapshot
         self._notes = notes
         self._opening_notes = opening_notes
+        self.packages: TreePackages | None = None
+        """Packages that the tree provides, once a query over several repositories has read them."""
 
     def take_notes(self, filters: SearchFilters = ALL_CONTENT) -> list[str]:
         """Return the notes about the state of the index; those about its opening only at the first call."""
