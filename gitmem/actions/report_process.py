@@ -2,19 +2,13 @@
 
 import sys
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from gitmem.actions.report_worker import EXHAUSTED, REFUSED, SECONDS, main
-from gitmem.errors import UsageError, WorkersFailed
-from gitmem.processes.child import ChildProcess
-from gitmem.processes.fork import can_fork
-from gitmem.processes.frames import read_frame, write_frame
+from gitmem.errors import UsageError
+from gitmem.processes.single_request import ask_once
 
 COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.actions.report_worker")
-
-_WALL_FACTOR: Final = 20
-"""Wall time per processor time, after which a child counts as stuck: a busy machine must not refuse a report."""
 
 
 def render_in_process(
@@ -25,17 +19,7 @@ def render_in_process(
     Raises: UsageError, also if the limits are exceeded; WorkersFailed if the process cannot work at all.
     """
     request = (seconds, template, dict(values), keep_blank)
-    child = ChildProcess(COMMAND, "process that renders reports")
-    try:
-        if can_fork():
-            child.fork(main)
-        answer = child.ask(partial(write_frame, value=request), read_frame, _WALL_FACTOR * seconds)
-        problem = child.last_error_line()
-    finally:
-        child.end()
-        child.close()
-    if answer is None and problem:
-        raise WorkersFailed(f"the process that renders reports failed: {problem}")
+    answer = ask_once(COMMAND, main, "process that renders reports", request, seconds)
     if answer is None or answer[0] == EXHAUSTED:
         raise UsageError(
             f"template `{name}` takes too much time or memory", hint="gitmem report templates lists others"

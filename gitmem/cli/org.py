@@ -314,7 +314,7 @@ def status(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
         state = read_health(database)
     if as_json:
         replicas = [replica._asdict() for replica in state.replicas]
-        write_json({**state._asdict(), "replicas": replicas, "healthy": not state.problems})
+        write_json({**state.values(), "replicas": replicas, "healthy": not state.problems})
         return ExitCode.OK
     for line in _status_lines(state):
         print_line(line)
@@ -322,13 +322,14 @@ def status(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
 
 
 def _status_lines(state: DatabaseHealth) -> Iterator[str]:
+    own = state.status
     kind = f", a replica that is {state.lag_seconds:,.0f} s behind" if state.is_replica else ""
-    yield f"schema      {state.schema}, PostgreSQL {state.server}{kind}"
-    yield f"role        {visible(state.role)}"
-    heads, chunks = count(state.heads, "revision"), count(state.chunks, "chunk")
-    yield f"visible     {count(state.repositories, 'repository', 'repositories')}, {heads}, {chunks}"
-    if state.blobs is not None:
-        yield f"stored      {count(state.blobs, 'blob')}, {state.unused:,} unused, {sum(state.bytes.values()):,} bytes"
+    yield f"schema      {own.schema}, PostgreSQL {own.server}{kind}"
+    yield f"role        {visible(own.role)}"
+    heads, chunks = count(own.heads, "revision"), count(own.chunks, "chunk")
+    yield f"visible     {count(own.repositories, 'repository', 'repositories')}, {heads}, {chunks}"
+    if own.blobs is not None:
+        yield f"stored      {count(own.blobs, 'blob')}, {own.unused:,} unused, {sum(own.bytes.values()):,} bytes"
     if state.published_seconds is not None:
         yield f"published   {state.published_seconds:,.0f} s ago; {count(state.publishers, 'publisher')} at work"
     yield f"connections {state.connections} of {state.max_connections}"

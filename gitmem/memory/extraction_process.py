@@ -4,10 +4,9 @@ A mail, page or PDF can take any time and memory to parse, or crash a parser. It
 """
 
 import sys
-from functools import partial
 from typing import Any, Final, NamedTuple
 
-from gitmem.errors import UsageError, WorkersFailed
+from gitmem.errors import UsageError
 from gitmem.memory.extract import Extract, detect_format, extract
 from gitmem.memory.extraction_worker import (
     BYTE_SECONDS,
@@ -19,14 +18,9 @@ from gitmem.memory.extraction_worker import (
     SECONDS,
     main,
 )
-from gitmem.processes.child import ChildProcess
-from gitmem.processes.fork import can_fork
-from gitmem.processes.frames import read_frame, write_frame
+from gitmem.processes.single_request import ask_once
 
 COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.memory.extraction_worker")
-
-_WALL_FACTOR: Final = 20.0
-"""Wall time per processor time, after which a child counts as stuck: a busy machine must not refuse a document."""
 
 
 class Limits(NamedTuple):
@@ -48,22 +42,12 @@ def extract_in_process(data: bytes, name: str, file_format: str = "", limits: Li
         return extract(data, name, chosen)
     seconds = min(limits.seconds + limits.byte_seconds * len(data), MAX_SECONDS)
     request = (seconds, limits.memory + limits.memory_per_byte * len(data), data, name, chosen)
-    child = ChildProcess(COMMAND, "process that reads documents")
-    try:
-        if can_fork():
-            child.fork(main)
-        answer = child.ask(partial(write_frame, value=request), read_frame, _WALL_FACTOR * seconds)
-        problem = child.last_error_line()
-    finally:
-        child.end()
-        child.close()
-    return _parse_answer(answer, problem, name, chosen)
+    answer = ask_once(COMMAND, main, "process that reads documents", request, seconds)
+    return _parse_answer(answer, name, chosen)
 
 
-def _parse_answer(answer: Any, problem: str, name: str, chosen: str) -> Extract:
-    """Return the text of an answer, or raise its error. A child that died without a message was ended by a limit."""
-    if answer is None and problem:
-        raise WorkersFailed(f"the process that reads documents failed: {problem}")
+def _parse_answer(answer: Any, name: str, chosen: str) -> Extract:
+    """Return the text of an answer, or raise its error. None is that of a child that a limit ended."""
     if answer is None or answer[0] == EXHAUSTED:
         raise UsageError(
             f"`{name}` takes too much time or memory to read as {chosen}",

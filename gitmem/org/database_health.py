@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.org.head_publication import BLOB_LOCK
-from gitmem.org.published_repositories import read_status
+from gitmem.org.published_repositories import DatabaseStatus, read_status
 
 if TYPE_CHECKING:
     from gitmem.org.connection import Database
@@ -50,21 +50,13 @@ class Replica(NamedTuple):
 class DatabaseHealth(NamedTuple):
     """State of the server as far as the role may see it.
 
-    `rows` are estimates of all tables, and `bytes` their sizes with indexes, both for roles that publish.
+    `rows` are estimates of all tables, for roles that publish.
     `last_published` is a Unix time; `published_seconds` is its age by the clock of the server, 0 if that clock was set
     back. `publishers` are at work.
     A replica has `lag_seconds`; a server lists its `replicas`, for roles of `pg_monitor`. `problems` are in words.
     """
 
-    schema: int
-    server: str
-    role: str
-    repositories: int
-    heads: int
-    chunks: int
-    blobs: int | None
-    unused: int | None
-    bytes: Mapping[str, int]
+    status: DatabaseStatus
     rows: Mapping[str, int]
     database_bytes: int
     is_replica: bool
@@ -77,6 +69,11 @@ class DatabaseHealth(NamedTuple):
     published_seconds: float | None
     problems: list[str]
 
+    def values(self) -> dict[str, Any]:
+        """Return all fields by name, those of the status first."""
+        fields = self._asdict()
+        return {**fields.pop("status")._asdict(), **fields}
+
 
 def read_health(database: "Database") -> DatabaseHealth:
     """Return the state of the server. Raises GitmemError if the schema is not that of this version."""
@@ -87,7 +84,7 @@ def read_health(database: "Database") -> DatabaseHealth:
     rows: Any = database.execute(_ROWS).fetchall() if status.bytes else []  # as their sizes, for roles that publish
     database.commit()
     health = DatabaseHealth(
-        **status._asdict(), rows=dict(rows), database_bytes=size, is_replica=is_replica, lag_seconds=lag or 0.0,
+        status=status, rows=dict(rows), database_bytes=size, is_replica=is_replica, lag_seconds=lag or 0.0,
         replicas=replicas, connections=connections, max_connections=most, publishers=publishers, last_published=last,
         published_seconds=None if last is None else max(0.0, now - last), problems=[],
     )  # fmt: skip

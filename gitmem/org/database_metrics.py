@@ -36,12 +36,12 @@ def down_text() -> str:
 
 
 def _lines(health: DatabaseHealth) -> Iterator[str]:
-    values = health._asdict()
+    values = health.values()
     for field, (name, meaning) in _GAUGES.items():
         if values[field] is not None:
             yield from _gauge(name, meaning, values[field])
     for name, meaning, sizes in (
-        ("table_bytes", "Size of a table with its indexes.", health.bytes),
+        ("table_bytes", "Size of a table with its indexes.", health.status.bytes),
         ("table_rows", "Estimated rows of a table.", health.rows),
     ):
         yield from _heading(name, meaning)

@@ -91,7 +91,7 @@ def test_adding_a_document_opens_no_socket(tmp_path: Path, name: str) -> None:
 
 
 def test_a_process_that_cannot_work_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.memory.extraction_process.can_fork", lambda: False)
+    monkeypatch.setattr("gitmem.processes.single_request.can_fork", lambda: False)
     monkeypatch.setattr("gitmem.memory.extraction_process.COMMAND", (sys.executable, "-c", "raise OSError('no')"))
     with pytest.raises(WorkersFailed, match="the process that reads documents failed: OSError: no"):
         extract_in_process(PAGE, "a.html")
