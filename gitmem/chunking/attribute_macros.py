@@ -3,14 +3,15 @@
 A parser without a preprocessor takes such a macro for the name of the class, and the name for a variable or function.
 The members are then lost. A macro in capitals before a name that a body or base classes follow is an attribute; a type
 before a method (`struct NODE Tree::find() {`), a variable of a loop or one with values (`struct POINT at{1, 2};`) is
-not. No member of a class begins with a sign, a number or a word before a comma.
+not. No member of a class begins with a sign, a number or a word before a comma, a dot or a plus. A single word is a
+value (`at{origin}`) unless it is in capitals: a macro may be the only member.
 """
 
 import re
 from typing import Final
 
 _GRAMMARS: Final = frozenset({"c", "cpp", "objc", "cuda"})
-_VALUE: Final = rb"""\s*(?:[-+!&*.({"'\d]|\w+\s*,)"""
+_VALUE: Final = rb"""\s*(?:[-+!&*.({"'\d]|\w+\s*[,.+]|\w*[a-z]\w*\s*})"""
 _MACRO: Final = re.compile(
     rb"(?<!\()\b(?:class|struct|union)(?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+"
     rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{(?!" + _VALUE + rb")))"

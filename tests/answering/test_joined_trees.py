@@ -392,6 +392,14 @@ def test_impact_takes_a_file_of_another_repository_for_none_of_the_own_one(cli: 
     assert "prepare" not in outcome.out.replace("sign(prepare())", "")
 
 
+def test_an_open_tree_keeps_the_packages_that_its_manifests_name(members: list[Member]) -> None:
+    def refuse(number: int) -> AbstractContextManager[ObjectReader]:
+        raise AssertionError(f"the manifests of {members[number].name} are read again")
+
+    expected = joined(members).names.definitions("sign")
+    assert JoinedTrees(members, refuse).names.definitions("sign") == expected
+
+
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [

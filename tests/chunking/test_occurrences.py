@@ -101,7 +101,9 @@ def test_types_in_capitals_are_no_macros_before_a_method_or_in_the_head_of_a_loo
     assert names_of(text, "cpp", "type") == ["NODE", "NODE"]
 
 
-@pytest.mark.parametrize("values", ["1, 2", "-x, y", "{1}, {2}", ".x = 1", "\n    left, top\n", '"a"'])
+@pytest.mark.parametrize(
+    "values", ["1, 2", "-x, y", "{1}, {2}", ".x = 1", "\n    left, top\n", '"a"', "x", "a.b", "a + 1"]
+)
 def test_a_type_in_capitals_is_no_macro_before_a_variable_with_values(values: str) -> None:
     text = f"struct POINT at{{{values}}};\nstruct LIB_API Node {{ int x; }};\n"
     assert names_of(text, "cpp", "class") == ["Node"]
@@ -109,7 +111,8 @@ def test_a_type_in_capitals_is_no_macro_before_a_variable_with_values(values: st
 
 
 @pytest.mark.parametrize(
-    "members", ["", "Q_OBJECT", "READS(x) int y;", "~Node();", "/* none */", "[[nodiscard]] int f();"]
+    "members",
+    ["", "Q_OBJECT", "Q_OBJECT // moc\n", "READS(x) int y;", "~Node();", "/* none */", "[[nodiscard]] int f();"],
 )
 def test_any_member_may_begin_a_class_behind_a_macro(members: str) -> None:
     assert names_of(f"struct LIB_API Node {{ {members} }};\n", "cpp", "class") == ["Node"]
