@@ -54,7 +54,7 @@ from gitmem.workspace import Workspace, open_snapshot, require_index
 if TYPE_CHECKING:
     from gitmem.answering.commit_search import CommitSource
     from gitmem.answering.location_lookup import IndexedTree
-    from gitmem.answering.tree_packages import TreePackages
+    from gitmem.references.provided_packages import TreePackages
     from gitmem.references.tree_names import TreeNames
     from gitmem.search.adjacent_chunks import AdjacentChunk
 

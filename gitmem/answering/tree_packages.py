@@ -1,7 +1,7 @@
 """Read the packages that a tree provides to other repositories from its manifests and the paths of its files."""
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.answering.source_lines import read_source_lines
 from gitmem.git.object_reader import ObjectReader
@@ -10,26 +10,19 @@ from gitmem.git.path_encoding import path_text
 # The search is loaded while `git status` runs.
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
-    from gitmem.references.provided_packages import ProvidedPackages
+    from gitmem.references.provided_packages import TreePackages
 
 _MAX_MANIFESTS: Final = 500
 """Manifests that are read in one tree. A larger monorepo has those nearest to its root."""
 
 
-class TreePackages(NamedTuple):
-    """Packages of a tree, and the number of manifests that were not read."""
-
-    provided: "ProvidedPackages"
-    omitted: int
-
-
-def read_packages(searcher: "Searcher", blobs: ObjectReader) -> TreePackages:
+def read_packages(searcher: "Searcher", blobs: ObjectReader) -> "TreePackages":
     """Return the packages of an open tree, and keep them there for the next call.
 
     An open tree never changes, so a server reads them once for each. Files of tests, and vendored ones, provide no
     package that others import.
     """
-    from gitmem.references.provided_packages import MANIFESTS, SOURCES, ProvidedPackages
+    from gitmem.references.provided_packages import MANIFESTS, SOURCES, ProvidedPackages, TreePackages
     from gitmem.search.path_roles import path_role
 
     paths: list[str] = []

@@ -31,6 +31,7 @@ _CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
 _CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS, _VALUE = (
     _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias", "value")
 )
+_FUNCTION: Final = _CODES["function"]
 _ORDER: Final = ("function", "class", "value", "base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
@@ -72,6 +73,9 @@ _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
+
+_METHOD_TAG: Final = re.compile(rb"^[ \t]*(?:/\*)?\*[ \t]+@method[ \t]+(?:[^\n(]*[ \t])?&?(\w+)[ \t]*\(", re.MULTILINE)
+"""`@method` in a comment of PHP; modifiers and a type come before the name."""
 
 _WORD: Final = rb"([^\W\d][\w.:$]*)"
 _WRAPPED: Final = rb"(?:(?:Optional|Final|ClassVar|Annotated|Type|type)\[)?[\"']?"
@@ -121,12 +125,23 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
             names += imports
             statements.append((start, end))
     _add_names(data, captures, statements, names, language)
+    if language == "php":
+        names += _documented_methods(data)
     if not names:
         return NO_NAMES
     names.sort(key=itemgetter(0))
     starts, kinds, texts, receivers = zip(*names[:_MAX_OCCURRENCES], strict=True)
     feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
+
+
+def _documented_methods(data: bytes) -> Iterator[_Name]:
+    """Yield the methods that only the comment of a class declares, because `__call` answers them."""
+    if b"@method" not in data:
+        return
+    for tag in _METHOD_TAG.finditer(data):
+        if len(tag[1]) <= MAX_NAME:
+            yield tag.start(1), _FUNCTION, tag[1], b""
 
 
 def _add_names(

@@ -86,6 +86,13 @@ class ProvidedPackages:
         return []
 
 
+class TreePackages(NamedTuple):
+    """Packages of a tree, and the number of manifests that were not read."""
+
+    provided: ProvidedPackages
+    omitted: int
+
+
 def is_beside(module: str, importer: str, family: str, has_path: Callable[[str], bool]) -> bool:
     """Return whether a module is a file next to the one that imports it, or below the root of its tree.
 

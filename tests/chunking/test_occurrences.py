@@ -124,6 +124,23 @@ def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
     assert names_of("void f() { a::b::c(); x.get<int>(); new d::E(); }\n", "cpp", "call") == ["a::b.c", "x.get", "d.E"]
 
 
+@pytest.mark.parametrize(
+    ("tag", "expected"),
+    [
+        ("@method void close()", ["close"]),
+        ("@method static Logger|null open(string $name = 'a')", ["open"]),
+        ("@method &get ($key)", ["get"]),
+        ("@method static run()", ["run"]),
+        ("@methods run()", []),
+        ("@method none", []),
+        ("see @method run()", []),
+    ],
+)
+def test_the_comment_of_a_php_class_declares_methods(tag: str, expected: list[str]) -> None:
+    assert names_of(f"<?php\n/**\n * {tag}\n */\nclass A {{}}\n", "php", "function") == expected
+    assert names_of(f"/**\n * {tag}\n */\nclass A {{}}\n", "java", "function") == []
+
+
 @pytest.mark.parametrize("language", ["c", "cpp"])
 def test_a_field_that_points_to_a_function_is_a_definition(language: str) -> None:
     text = "struct Calls {\n  void (*release)(void *);\n  char *(*make)(int);\n  int size;\n};\n"

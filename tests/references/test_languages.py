@@ -133,6 +133,15 @@ class Cart {
     public static function open() { return new Cart(); }
 }
 """,
+    "php/src/Stock.php": """<?php
+namespace Acme\\Shop;
+/**
+ * @method static Stock|null refill(int $count)
+ */
+class Stock extends Cart {
+    public static function __callStatic($name, $values) { Stock::refill(1); }
+}
+""",
     "php/tests/CartTest.php": """<?php
 use Acme\\Shop\\Cart;
 function test_open() {
@@ -229,6 +238,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         # PHP: the root folder stands for the first parts of a namespace.
         ("php/src/Cart.php:5", "callers", ["php/tests/CartTest.php:4"]),
         ("php/src/Bill/Cart.php:4", "callers", []),
+        # The comment of a class declares methods.
+        ("Stock.refill", "definitions", ["php/src/Stock.php:4"]),
+        ("Stock.refill", "callers", ["php/src/Stock.php:7"]),
         # Kotlin: folders leave out the root package, and a package does not export the members of its classes.
         ("openClock", "callers", ["kotlin/core/test/ClockTest.kt:7"]),
         ("Clock.hour", "callers", []),
