@@ -47,6 +47,9 @@ _SUPER: Final = b"super"
 _SUPER_CALL: Final = b"super()"
 _LAST_NAME: Final = re.compile(_LETTER + rb"+[?!]?$")
 _JOINTS: Final = b".:>\\"
+_PHP_JOINTS: Final = b":>\\"
+"""Joints of PHP, where a dot joins strings: `"at ".substr($path)` calls no member."""
+
 _DOT: Final = ord(".")
 _ROOTS: Final = (b"::", b"\\")
 """Joints that alone stand for the root of all names."""
@@ -160,6 +163,8 @@ def _add_names(
     shape = data.translate(_SHAPE)
     # A field or constant is a definition of its own, and has a type as well.
     typed = {node.start_byte for node in captures.get("bound", ())}
+    dot_is_joint = language != "php"
+    joints = _JOINTS if dot_is_joint else _PHP_JOINTS
     # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
     for start in sorted(places):
         code, text = places[start]
@@ -171,8 +176,9 @@ def _add_names(
                 names.append((start, _BOUND, text, receiver))
         if code == _BOUND:
             continue
-        if start and data[start - 1] in _JOINTS:
-            names.append((start, code, text, _plain_receiver(data, shape, start) or _receiver(data, start)))
+        if start and data[start - 1] in joints:
+            receiver = _plain_receiver(data, shape, start) or _receiver(data, start)
+            names.append((start, code, text, receiver if dot_is_joint else receiver.rpartition(b".")[2]))
         else:
             names.append((start, code, text, b""))
 

@@ -153,6 +153,11 @@ def test_a_field_that_points_to_a_function_is_a_definition(language: str) -> Non
         ("int f() { return ::free(p); }\n", "cpp", ["::.free"]),
         ("int f() { return make<int>::call(p); }\n", "cpp", ["?.call"]),
         ("<?php\n$x = new \\Error('a'); \\strlen('b'); A\\f();\n", "php", ["\\.Error", "\\.strlen", "A.f"]),
+        (
+            "<?php\n$x = 'at '.substr($p, 1).A::f(); $y = $x.B\\C::g().$z->h();\n",
+            "php",
+            ["substr", "A.f", "B\\C.g", "$z.h"],
+        ),
         ("f()\n  .g()\n", "javascript", ["f", "?.g"]),
     ],
 )
