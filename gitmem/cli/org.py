@@ -116,12 +116,13 @@ def migrate(ctx: click.Context, dsn: str) -> ExitCode:
     show_default=True,
     help="Try again for so long after a lost connection.",
 )
+@click.option("--on", "cluster", metavar="ADDRESS", default="", help="Index on the nodes of a Ray cluster.")
 @_dsn_option
 @_json_option
 @click.pass_context
 def publish(
     ctx: click.Context, /, *, revisions: tuple[str, ...], alias: str, name: str, is_default: bool, retry_seconds: int,
-    dsn: str, as_json: bool,
+    cluster: str, dsn: str, as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Publish revisions of this repository: a clone, the checkout of a CI job, or a bare mirror.
 
@@ -129,11 +130,15 @@ def publish(
     leaves the old ones, and the next run continues. The first revision of a repository is the one that queries search;
     `--default` chooses another. A server that restarts, or fails over, is tried again with growing pauses.
 
+    `--on` sends the files that are not indexed yet to the nodes of a cluster (`ray://HOST:10001`), which need the
+    same gitmem; `pip install 'gitmem-cli[org,ray]'`. The rows are the same, and only this process publishes them.
+
     \b
     Examples:
       gitmem org publish
       gitmem org publish --name payments --as main
       gitmem org publish --rev v1.0 --rev v2.0
+      gitmem org publish --on ray://head.example.com:10001
     """
     from gitmem.org.head_publication import PublishedHead, publish_head  # loads numpy and the search
 
@@ -144,6 +149,10 @@ def publish(
     repository = name or folder.name.removesuffix(".git")
     if not repository or any(char.isspace() or char in ":*#" for char in repository):
         raise UsageError(f"`{visible(repository)}` cannot be the name of a repository", hint="choose one by `--name`")
+    if cluster:
+        from gitmem.cli.org_cluster import index_on_cluster
+
+        index_on_cluster(workspace, revisions or ("HEAD",), cluster, quiet=as_json or is_quiet(ctx))
     heads = []
 
     def publish_revision(rev: str) -> PublishedHead:

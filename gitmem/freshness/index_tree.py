@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ from gitmem.store.vector_files import iter_model_folders
 from gitmem.store.view_file import INDEXED, REASONS, View
 from gitmem.workspace import Workspace
 
+if TYPE_CHECKING:
+    from gitmem.indexing.remote_pool import OpenEngine
+
 
 class Job(NamedTuple):
     """Parameters of a run, see `refresh`."""
@@ -56,6 +59,7 @@ class Job(NamedTuple):
     event: str = "index"
     list_files: bool = False
     reason: str = "requested by --full"
+    open_engine: "OpenEngine | None" = None
 
 
 def index_tree(
@@ -92,7 +96,8 @@ def _index_tree(
     latest = manifest.views[-1] if manifest.views else ""
     views, files = _open_views(workspace, manifest, job)
     before = Snapshot(paths, manifest, opened=start.segments)
-    all_views = [*views, *_open_memory(workspace, check=job.check)]
+    # Records may be private, so they are never sent to other machines.
+    all_views = [*views, *([] if job.open_engine else _open_memory(workspace, check=job.check))]
     missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
     key, blobs = view_key(job.tree, location.content), bytearray()
     if missing:
@@ -100,6 +105,7 @@ def _index_tree(
             location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files,
             budget=MemoryBudget(settings.max_memory), bounds=chunk_bounds(settings),
             stage=embedding.open_stage(missing, files, is_new=not start.manifest.segments),
+            open_engine=job.open_engine,
         )  # fmt: skip
         outcome = _execute(run, missing, writer, manifest, job, stoppable_run)
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
@@ -109,8 +115,8 @@ def _index_tree(
     elif manifest is old and old.complete and latest == key:
         return _with_details(_describe_current(job, views[-1], before), workspace, job, views[-1], before, files)
     manifest = compact(paths, manifest, before=before.manifest.segments)
-    # A tree with unreadable blobs is not listed as indexed: the next run tries them again.
-    manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
+    # A tree with unreadable blobs, or without the records, is not listed as indexed: the next run completes it.
+    manifest = manifest.as_complete() if result.problems or job.open_engine else manifest.with_view(key)
     _publish(writer, manifest, key, full=job.full)
     result.embedded = len(missing)
     after = Snapshot(paths, manifest, opened=before.segments)

@@ -18,6 +18,7 @@ from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, create_index
 
 if TYPE_CHECKING:
+    from gitmem.indexing.remote_pool import OpenEngine
     from gitmem.indexing.run import Progress
 
 
@@ -58,14 +59,15 @@ def refresh(
     report: "Callable[[Progress], None]" = lambda _: None,
     on_wait: Callable[[], None] = lambda: None,
     announce: Callable[[str], None] = lambda _: None,
+    open_engine: "OpenEngine | None" = None,
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits gets an empty index.
 
     `on_wait` is called before the run waits for another process, `announce` with what a provider will get, before it
-    gets anything.
+    gets anything. `open_engine` connects to an engine whose machines index the files; records are then left out.
 
     Raises: Busy if another process writes and the settings do not allow to wait, Cancelled, StorageFailed,
-    UnsafeIndex, NewerFormat, ProviderFailed.
+    UnsafeIndex, NewerFormat, ProviderFailed, WorkersFailed.
     """
     started = time.monotonic()
     create_index(workspace, wait=settings.wait, on_wait=on_wait)
@@ -83,8 +85,9 @@ def refresh(
     from gitmem.freshness.index_tree import Job, index_tree
 
     job = Job(
-        tree_or_empty, selections, settings.full, settings.check, settings.resume, settings.event, settings.list_files
-    )
+        tree_or_empty, selections, settings.full, settings.check, settings.resume, settings.event, settings.list_files,
+        open_engine=open_engine,
+    )  # fmt: skip
     with (
         signals_as_exceptions(),
         open_index_writer(workspace.paths, wait=settings.wait, on_wait=on_wait, replace_newer=settings.full) as writer,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import Cancelled, ProviderFailed
@@ -31,6 +31,9 @@ from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.rows import Rows, concatenate
 from gitmem.store.segment_writer import write_segment
+
+if TYPE_CHECKING:
+    from gitmem.indexing.remote_pool import OpenEngine, RemotePool
 
 FLUSH_ROWS: Final = 16_000
 """Number of waiting rows at which a segment is published: about 20 MB of memory, some seconds of work."""
@@ -99,7 +102,7 @@ class Run:
 
     `files` are the paths, by blob id, of blobs that may exist only as files of the working tree. `stage` embeds through
     a provider that reads text. `kinds` are those of the objects: commits are indexed by the same steps as blobs. `keep`
-    returns the rows to store of those of a batch.
+    returns the rows to store of those of a batch. `open_engine` connects to an engine whose machines make the rows.
     """
 
     def __init__(
@@ -115,8 +118,10 @@ class Run:
         stage: EmbeddingStage | None = None,
         kinds: frozenset[bytes] = BLOBS,
         keep: Callable[[Rows], Rows] = lambda rows: rows,
+        open_engine: "OpenEngine | None" = None,
     ) -> None:
         self._stage = stage
+        self._open_engine = open_engine
         self._keep = keep
         self._location = location
         self._paths = paths
@@ -150,23 +155,14 @@ class Run:
         """
         result = RunResult(manifest)
         segments = _SegmentBuffer(self._paths, manifest, publish, self._budget.flush_bytes)
-        workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
         bulk = len(blobs) >= BULK_FROM
         known = KnownSegments(str(self._paths.segments), (*manifest.segments, *former))
         if self._stage is not None:
             self._stage.use(known)
-        embeds = self._stage is None
         try:
             with (
                 open_reader(self._location, bulk=bulk, files=self._files, kinds=self._kinds) as reader,
-                Pool(
-                    workers,
-                    budget=self._budget,
-                    known=known,
-                    bounds=self._bounds,
-                    embeds=embeds,
-                    languages=_common_languages(blobs),
-                ) as pool,
+                self._open_pool(blobs, known) as pool,
             ):
                 batches = BlobBatches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop, self._keep)
@@ -180,7 +176,26 @@ class Run:
         result.unreadable = batches.unreadable
         return result
 
-    def _take_answers(self, pool: Pool, batches: BlobBatches, intake: "_Intake", stop: StopRequest | None) -> None:
+    def _open_pool(self, blobs: Sequence[MissingBlob], known: KnownSegments) -> "Pool | RemotePool":
+        """Start workers on this machine, or connect to those of an engine. Raises: ConfigError, WorkersFailed."""
+        embeds = self._stage is None
+        if self._open_engine is not None:
+            from gitmem.indexing.remote_pool import RemotePool  # few runs use other machines
+
+            return RemotePool(self._open_engine, self._budget.in_flight_bytes, self._bounds, embeds=embeds)
+        workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
+        return Pool(
+            workers,
+            budget=self._budget,
+            known=known,
+            bounds=self._bounds,
+            embeds=embeds,
+            languages=_common_languages(blobs),
+        )
+
+    def _take_answers(
+        self, pool: "Pool | RemotePool", batches: BlobBatches, intake: "_Intake", stop: StopRequest | None
+    ) -> None:
         """Have all batches indexed; if the run is ended early, take the finished ones. Raises: as `execute`."""
         try:
             # The pool preserves the order of the batches.
