@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
-from gitmem.errors import Cancelled, ProviderFailed
+from gitmem.errors import Cancelled, ProviderFailed, WorkersFailed
 from gitmem.git.batch import BLOBS
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import BULK_FROM, open_reader
@@ -148,8 +148,8 @@ class Run:
         Vectors of equal chunks are taken from the segments of the manifest, and from `former` ones.
 
         No batch is started after the deadline (`time.monotonic`), except the first one. The workers read `stop` between
-        chunks. An interrupt or cancellation is raised after the rows of the finished batches have been published.
-        Without `publish` they are dropped.
+        chunks. An interrupt, a cancellation or a failure of workers is raised after the rows of the finished batches
+        have been published. Without `publish` they are dropped.
 
         Raises: Cancelled (from `report` and `stop`), WorkersFailed, GitFailed, StorageFailed.
         """
@@ -167,7 +167,7 @@ class Run:
                 batches = BlobBatches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop, self._keep)
                 self._take_answers(pool, batches, intake, stop)
-        except (KeyboardInterrupt, Cancelled, ProviderFailed):
+        except (KeyboardInterrupt, Cancelled, ProviderFailed, WorkersFailed):
             if publish is not None:
                 segments.flush()
             raise
@@ -201,7 +201,7 @@ class Run:
             # The pool preserves the order of the batches.
             for number, answers in enumerate(pool.run(batches, stop)):
                 intake.add(number, answers)
-        except (KeyboardInterrupt, Cancelled) as ending:
+        except (KeyboardInterrupt, Cancelled, WorkersFailed) as ending:
             # After a request all workers end their batches soon. A signal must not wait for them.
             requested = isinstance(ending, Cancelled) and stop is not None and stop.is_made()
             # Rows that a provider still has to embed are left to the next run.

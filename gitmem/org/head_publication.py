@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher, open_searcher
-from gitmem.errors import DatabaseFailed, UsageError
+from gitmem.display import count
+from gitmem.errors import DatabaseFailed, GitmemError, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.path_encoding import path_text
 from gitmem.memory.kinds import CODE
@@ -75,11 +76,12 @@ def publish_head(
 
     On the server it is named `alias`, else as the user named it, else like the current branch.
 
-    Raises: UsageError, UnknownRevision, NoIndex, DamagedFile, DatabaseFailed.
+    Raises: UsageError, UnknownRevision, NoIndex, DamagedFile, DatabaseFailed, GitmemError if it cannot be indexed.
     """
     require_version(database)
     database.commit()  # indexing may take longer than the server lets a transaction idle
     searcher = open_searcher(workspace, TreeSelection(rev or "HEAD"), (CODE,))
+    _require_indexed(searcher)
     tree = _read_tree(searcher)
     database.execute("SELECT pg_advisory_lock_shared(%s)", (BLOB_LOCK,))
     producer = _enter_producer(database, searcher)
@@ -93,6 +95,13 @@ def publish_head(
     if removed:
         release_blobs(database, removed, wait=False)
     return head._replace(removed=len(removed), is_changed=is_changed)
+
+
+def _require_indexed(searcher: Searcher) -> None:
+    """Raise GitmemError if indexing was stopped, or failed. A search would go on with what there is."""
+    if searcher.missing_files:
+        reasons = "; ".join(searcher.take_notes()) or "indexing was stopped"
+        raise GitmemError(f"{count(searcher.missing_files, 'file')} not indexed: {reasons}", hint="gitmem index")
 
 
 def _read_tree(searcher: Searcher) -> _Tree:

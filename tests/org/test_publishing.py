@@ -90,6 +90,17 @@ def test_a_blob_without_its_text_is_not_published(published: str, own: Repo, cli
     assert "refund" not in cli("org", "query", "--dsn", published, "-l", "book the refund of an order").out
 
 
+def test_a_revision_that_cannot_be_indexed_is_not_published(
+    published: str, own: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    monkeypatch.setattr("gitmem.answering.missing_files.is_writable", lambda _: False)
+    outcome = cli("-C", str(own.path), "org", "publish", "--name", "shop", "--dsn", published)
+    assert_error(outcome, 5, "1 file not indexed", "cannot be written", "gitmem index")
+    with psycopg.connect(published) as database:
+        assert database.execute("SELECT files FROM gitmem.heads").fetchall() == [(5,)]
+
+
 def test_a_bare_mirror_is_published(dsn: str, indexed: Repo, cli: Cli, make_repo: Callable[..., Repo]) -> None:
     bare = make_repo("mirror.git", "--bare")
     bare.git("fetch", "-q", str(indexed.path), "main:main")
