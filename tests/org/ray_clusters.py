@@ -67,6 +67,18 @@ class RayCluster:
                 process.kill()
         self._other = None
 
+    def cpu_seconds(self) -> float:
+        """Return the processor time of all processes so far, without those that ended and were not waited for."""
+        total = 0.0
+        for node in filter(None, (self._head, self._other)):
+            for infos in node.all_processes.values():
+                for info in infos:
+                    first = psutil.Process(info.process.pid)
+                    for process in (first, *_descendants(first)):
+                        with suppress(psutil.NoSuchProcess):
+                            total += sum(process.cpu_times()[:4])
+        return total
+
     def stop(self) -> None:
         """End all processes."""
         self._cluster.shutdown()

@@ -1,6 +1,9 @@
 """Publishing repositories: what queries find, what is stored, and what survives faults."""
 
 import json
+import shlex
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -165,6 +168,24 @@ def test_publishers_of_one_repository_leave_one_complete_head(published: str, ow
         commit = database.execute("SELECT commit FROM gitmem.heads").fetchall()[0][0]
         paths = {bytes(row[0]) for row in database.execute("SELECT path FROM gitmem.entries").fetchall()}
     assert paths & {b"a.py", b"b.py", b"c.py"} == ({b"a.py"} if commit == first else {b"b.py", b"c.py"})
+
+
+@pytest.mark.long
+def test_jobs_of_ci_need_no_coordination(dsn: str, indexed: Repo, cli: Cli, make_repo: Callable[..., Repo]) -> None:
+    assert cli("-q", "org", "init", dsn).code == 0
+    # Fresh clones, as of CI: two jobs of one repository, and one of a fork with a file more.
+    jobs = [("shop", make_repo("first")), ("shop", make_repo("second")), ("fork", make_repo("third"))]
+    for _, repo in jobs:
+        repo.git("pull", "-q", str(indexed.path), "main")
+    jobs[2][1].commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    gitmem = f"{shlex.quote(sys.executable)} -m gitmem -q"
+    script = f"{gitmem} index && {gitmem} org publish --as main --dsn {shlex.quote(dsn)} --name "
+    started = [subprocess.Popen(["sh", "-c", script + name], cwd=repo.path) for name, repo in jobs]
+    assert [job.wait() for job in started] == [0, 0, 0]
+    with open_database(dsn) as database:
+        assert [(head.repository, head.files) for head in list_heads(database)] == [("fork", 6), ("shop", 5)]
+        state = read_status(database)
+        assert (state.blobs, state.unused) == (6, 0), "each blob is stored once"
 
 
 def test_no_blob_is_freed_while_a_publisher_is_at_work(published: str) -> None:
