@@ -82,8 +82,7 @@ def read_state(dsn: str) -> _State:
     """Read all that a publication has stored."""
     with open_database(dsn) as database:
         tables: dict[str, list[Any]] = {
-            table: sorted(map(repr, database.execute(query).fetchall()))  # type: ignore[arg-type]
-            for table, query in _ROWS.items()
+            table: sorted(map(repr, database.execute(query).fetchall())) for table, query in _ROWS.items()
         }
     results = []
     for text in _QUERIES:

@@ -89,9 +89,10 @@ def _raylet(node: Any) -> psutil.Process:
 
 
 def _descendants(process: psutil.Process) -> list[psutil.Process]:
-    with suppress(psutil.NoSuchProcess):
-        return process.children(recursive=True)
-    return []
+    try:
+        return list(process.children(recursive=True))
+    except psutil.NoSuchProcess:
+        return []
 
 
 @contextmanager
