@@ -57,13 +57,14 @@ def answer_request(request: bytes) -> bytes:
     exception would have to be known to the other version of gitmem that may have asked.
     """
     stream, answer = io.BytesIO(request), io.BytesIO()
-    problem = _describe_difference(read_frame(stream))
+    wanted = read_frame(stream)
+    problem = _describe_difference(wanted)
     if problem:
-        hint = f"install gitmem-cli=={__version__} with the same libraries on all nodes, for example from one image"
+        hint = f"install gitmem-cli=={wanted['gitmem']} with the same libraries on all nodes, for example from one image"
         write_frame(answer, tuple(_Outcome(0, problem, hint)))
         return answer.getvalue()
     batch, _, _, bounds, embeds = read_batch(stream)
-    worker = _shared_worker()
+    worker = shared_worker()
     worker.bounds, worker.embeds = bounds, embeds
     try:
         parts = worker.build_rows(batch)
@@ -88,7 +89,8 @@ def _describe_difference(wanted: dict[str, str]) -> str:
 
 
 @cache
-def _shared_worker() -> WorkerProcess:
+def shared_worker() -> WorkerProcess:
+    """Return the worker process that serves all requests to this process, one after the other."""
     return WorkerProcess()
 
 

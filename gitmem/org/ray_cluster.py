@@ -7,9 +7,10 @@ nobody by default and its tasks run any code, so a cluster is trusted like a mac
 import logging
 import os
 import socket
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,6 +24,9 @@ _CONNECT_SECONDS: Final = 10.0
 
 RETRIES: Final = 5
 """Repetitions of a task whose process or node was lost. One that always ends its process must end the run."""
+
+_MAX_REASON: Final = 400
+"""Characters of a reason. That of other versions names both, on several lines."""
 
 _RESUME: Final = "run it again: finished batches are kept"
 _ADDRESS: Final = "--on ray://HOST:10001"
@@ -67,12 +71,15 @@ def open_cluster(address: ClusterAddress) -> Iterator[TaskEngine]:
         raise UsageError("this needs Ray", hint="pip install 'gitmem-cli[org,ray]'") from problem
     _require_listener(address)
     try:
-        # Ray repeats the output of its processes, and logs each retry; errors come back as exceptions.
-        ray.init(str(address), log_to_driver=False, logging_level=logging.CRITICAL)
+        # Ray repeats the output of its processes, logs each retry, and warns; errors come back as exceptions.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ray.init(str(address), log_to_driver=False, logging_level=logging.CRITICAL)
+            _silence_head()
     except Exception as problem:
-        raise WorkersFailed(
-            f"cannot use {address}: {_first_line(problem)}", hint="`ray status` on its head node, and `ray --version`"
-        ) from problem
+        reason = " ".join(str(problem).split())[:_MAX_REASON]
+        hint = "`ray status` on its head node, and `ray --version`"
+        raise WorkersFailed(f"cannot use {address}: {reason}", hint=hint) from problem
     try:
         task = ray.remote(answer_request).options(num_cpus=1, max_retries=RETRIES)
 
@@ -87,6 +94,15 @@ def open_cluster(address: ClusterAddress) -> Iterator[TaskEngine]:
         yield TaskEngine(submit, explain_failure)
     finally:
         ray.shutdown()
+
+
+def _silence_head() -> None:
+    """Keep what the head node logs for this connection out of standard output, which may be JSON, and out of errors."""
+    from ray.util.client import ray as client
+
+    logging.getLogger("ray.util.client.logsclient").disabled = True
+    with suppress(AttributeError):  # not part of Ray's interface; a version without it logs more
+        client.get_context().client_worker.log_client.disable_logs()
 
 
 def _require_listener(address: ClusterAddress) -> None:
@@ -114,11 +130,12 @@ def explain_failure(problem: BaseException) -> GitmemError:
         return WorkersFailed("the connection to the cluster was lost", hint=_RESUME)
     kinds: Any = (lost.WorkerCrashedError, lost.NodeDiedError, lost.ObjectLostError, lost.OutOfMemoryError)
     if isinstance(problem, kinds):
-        reason = f"{type(problem).__name__}: {_first_line(problem)}"
+        reason = f"{type(problem).__name__}: {_lines(problem)[0]}"
         return WorkersFailed(f"the cluster lost a batch {RETRIES + 1} times: {reason}", hint=_RESUME)
-    return WorkersFailed(f"the cluster failed: {_first_line(problem)}", hint=_RESUME)
+    # The error of a task is a traceback, whose last line names it.
+    return WorkersFailed(f"the cluster failed: {_lines(problem)[-1]}", hint=_RESUME)
 
 
-def _first_line(problem: BaseException) -> str:
-    """Return the first line of an error: tracebacks of other machines follow."""
-    return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
+def _lines(problem: BaseException) -> list[str]:
+    """Return the lines of an error, at least one."""
+    return [line.strip() for line in str(problem).splitlines() if line.strip()] or [type(problem).__name__]

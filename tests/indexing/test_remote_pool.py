@@ -30,7 +30,7 @@ BATCH: Batch = (BlobContent("python", b"def a():\n    return 1\n"),)
 def _worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Use a worker for one test, as a node does for its life."""
     worker = WorkerProcess()
-    monkeypatch.setattr(batch_task, "_shared_worker", lambda: worker)
+    monkeypatch.setattr(batch_task, "shared_worker", lambda: worker)
     yield
     worker.end()
     worker.close()
@@ -119,12 +119,13 @@ def test_a_machine_with_another_version_makes_no_rows(name: str, monkeypatch: py
         request = encode_request(BatchRequest(BATCH))
     with pytest.raises(WorkersFailed, match=f"^node .* has {name} .* instead of 0.0$") as caught:
         read_answer(answer_request(request))
-    assert caught.value.hint.startswith("install gitmem-cli==")
+    wanted = "0.0" if name == "gitmem" else own["gitmem"]
+    assert caught.value.hint.startswith(f"install gitmem-cli=={wanted} with")
 
 
 def test_a_machine_whose_worker_does_not_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = WorkerProcess(("false",))
-    monkeypatch.setattr(batch_task, "_shared_worker", lambda: broken)
+    monkeypatch.setattr(batch_task, "shared_worker", lambda: broken)
     with pytest.raises(WorkersFailed, match=f"^node {os.uname().nodename}: the indexing worker") as caught:
         read_answer(answer_request(encode_request(BatchRequest(BATCH))))
     assert "gitmem doctor" in caught.value.hint
