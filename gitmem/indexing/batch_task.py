@@ -60,7 +60,7 @@ def answer_request(request: bytes) -> bytes:
     wanted = read_frame(stream)
     problem = _describe_difference(wanted)
     if problem:
-        hint = f"install gitmem-cli=={wanted['gitmem']} with the same libraries on all nodes, for example from one image"
+        hint = f"install gitmem-cli=={wanted['gitmem']} with the same libraries on all nodes, best by one image"
         write_frame(answer, tuple(_Outcome(0, problem, hint)))
         return answer.getvalue()
     batch, _, _, bounds, embeds = read_batch(stream)

@@ -100,7 +100,7 @@ def _silence_head() -> None:
     """Keep what the head node logs for this connection out of standard output, which may be JSON, and out of errors."""
     from ray.util.client import ray as client
 
-    logging.getLogger("ray.util.client.logsclient").disabled = True
+    logging.getLogger("ray.util.client.logsclient").addFilter(lambda _: False)
     with suppress(AttributeError):  # not part of Ray's interface; a version without it logs more
         client.get_context().client_worker.log_client.disable_logs()
 
