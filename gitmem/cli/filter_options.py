@@ -1,10 +1,12 @@
-"""Options that filter records and the code of the past."""
+"""Options that filter code, records and the code of the past."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 import click
 
+from gitmem.answering.filter_names import parse_chunk_types, parse_languages
+from gitmem.answering.search_query import SearchFilters
 from gitmem.cli.completer import complete
 from gitmem.errors import UsageError
 from gitmem.records.filters import RecordFilters, parse_filters
@@ -70,6 +72,68 @@ def filter_options(
 def take_filters(options: dict[str, Any]) -> RecordFilters:
     """Remove the filters from a command's options and return them, checked. Raises UsageError."""
     return parse_filters(**{name: options.pop(name) for name in ("type_", *_OPTIONS) if name in options})
+
+
+_CODE_OPTIONS: Final = (
+    click.option(
+        "--path",
+        "include",
+        metavar="GLOB",
+        shell_complete=complete("tree paths"),
+        multiple=True,
+        help="Search only these paths (gitignore syntax).",
+    ),
+    click.option(
+        "--exclude", metavar="GLOB", shell_complete=complete("tree paths"), multiple=True, help="Exclude these paths."
+    ),
+    click.option(
+        "--lang",
+        "languages",
+        metavar="NAME",
+        shell_complete=complete("languages"),
+        multiple=True,
+        help="Search only this language (python, ts, c++).",
+    ),
+    click.option(
+        "--type",
+        "chunk_types",
+        metavar="TYPE",
+        shell_complete=complete("chunk types"),
+        multiple=True,
+        help="Search only this chunk type (function, ...).",
+    ),
+    click.option(
+        "--file",
+        "files",
+        metavar="PATH",
+        shell_complete=complete("tree paths"),
+        multiple=True,
+        help="Search only this file (path from the root).",
+    ),
+    click.option(
+        "--folder",
+        "folders",
+        metavar="FOLDER",
+        multiple=True,
+        help="Search only this folder (a name, /path from the root, or glob).",
+    ),
+)
+
+
+def code_filter_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that filter code by path, language and type of chunk."""
+    for option in reversed(_CODE_OPTIONS):
+        function = option(function)
+    return function
+
+
+def take_code_filters(options: dict[str, Any]) -> SearchFilters:
+    """Remove the filters of code from a command's options and return them, checked. Raises UsageError."""
+    return SearchFilters(
+        languages=parse_languages(options.pop("languages")),
+        chunk_types=parse_chunk_types(options.pop("chunk_types")),
+        **{name: options.pop(name) for name in ("include", "exclude", "files", "folders")},
+    )
 
 
 class PastOptions(NamedTuple):

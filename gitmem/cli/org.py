@@ -14,6 +14,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import is_quiet, open_here, open_here_if_any, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.filter_options import code_filter_options, take_code_filters
 from gitmem.cli.org_sync import sync
 from gitmem.cli.query import read_query
 from gitmem.cli.style import print_line
@@ -181,6 +182,7 @@ def _announce(ctx: click.Context, problem: GitmemError, pause: float) -> None:
 @click.argument("words", metavar="TEXT...|-", nargs=-1)
 @click.option("--repo", "names", metavar="NAME", multiple=True, help="Search only this repository.")
 @click.option("--rev", metavar="NAME", default="", help="Search this published revision instead of the default.")
+@code_filter_options
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Use both scores or one.")
 @min_score_option
 @format_options
@@ -195,22 +197,25 @@ def query(
     """Search the published repositories that this role may read, as one.
 
     The server selects candidates, and gitmem ranks them as in `gitmem query`; the output is the same. Only this role's
-    repositories count in the statistics, so a score says nothing about others.
+    repositories count in the statistics, so a score says nothing about others. A filter given several times matches any
+    of its values.
 
     \b
     Examples:
       gitmem org query "where are refunds booked"
+      gitmem org query --lang python --path src/ "where are refunds booked"
       gitmem org query --repo payments --rev v1.0 --json "retry with backoff"
     """
     from gitmem.answering.federated_answer import FederatedAnswer
     from gitmem.cli.federated_output import write_federated  # loads the output of searches
     from gitmem.org.database_query import answer_from_database
 
+    filters = take_code_filters(shown)
     form = Format.load(ctx, limit, {**shown, "neighbors": False, "blame": False})
     if form.context:
         raise UsageError("`-C` needs the files of the repository", hint="use `--full`")
     settings = _settings(ctx)
-    asked = Query(read_query(list(words)), form.limit, mode, min_score=min_score, details=False)
+    asked = Query(read_query(list(words)), form.limit, mode, filters, min_score=min_score, details=False)
 
     def answer() -> FederatedAnswer:
         with open_database(dsn or settings.org, role) as database:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
 from gitmem.cli import console
 from gitmem.cli.answer_output import (
@@ -22,7 +21,14 @@ from gitmem.cli.answer_output import (
 from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
 from gitmem.cli.error_output import say
-from gitmem.cli.filter_options import filter_options, past_options, take_filters, take_past_options
+from gitmem.cli.filter_options import (
+    code_filter_options,
+    filter_options,
+    past_options,
+    take_code_filters,
+    take_filters,
+    take_past_options,
+)
 from gitmem.cli.revision_option import revision_options
 from gitmem.cli.tree_options import all_option, changed_option, no_refresh_option, repository_option, staged_option
 from gitmem.errors import ExitCode, UsageError
@@ -62,33 +68,7 @@ class QueryCommand(click.Command):
 @revision_options("Search a commit, tag, branch or tree, without uncommitted files.")
 @staged_option("Search the staged files.")
 @changed_option("Search only the changes between two revisions.")
-@click.option(
-    "--path",
-    "include",
-    metavar="GLOB",
-    shell_complete=complete("tree paths"),
-    multiple=True,
-    help="Search only these paths (gitignore syntax).",
-)
-@click.option(
-    "--exclude", metavar="GLOB", shell_complete=complete("tree paths"), multiple=True, help="Exclude these paths."
-)
-@click.option(
-    "--lang",
-    "languages",
-    metavar="NAME",
-    shell_complete=complete("languages"),
-    multiple=True,
-    help="Search only this language (python, ts, c++).",
-)
-@click.option(
-    "--type",
-    "chunk_types",
-    metavar="TYPE",
-    shell_complete=complete("chunk types"),
-    multiple=True,
-    help="Search only this chunk type (function, ...).",
-)
+@code_filter_options
 @click.option(
     "--kind",
     "kinds",
@@ -96,21 +76,6 @@ class QueryCommand(click.Command):
     multiple=True,
     metavar="KIND",
     help="Search code, documents, notes, conversations, commits or all.  [default: code, documents]",
-)
-@click.option(
-    "--file",
-    "files",
-    metavar="PATH",
-    shell_complete=complete("tree paths"),
-    multiple=True,
-    help="Search only this file (path from the root).",
-)
-@click.option(
-    "--folder",
-    "folders",
-    metavar="FOLDER",
-    multiple=True,
-    help="Search only this folder (a name, /path from the root, or glob).",
 )
 @repository_option(
     "Search this repository (see gitmem repos list), or org:NAME or org:* on the server (see gitmem org)."
@@ -207,13 +172,8 @@ def command(
 
 def _take_search_filters(options: dict[str, Any]) -> SearchFilters:
     """Remove the filters from the options of the command and return them, without pathspecs. Raises UsageError."""
-    return SearchFilters(
-        languages=parse_languages(options.pop("languages")),
-        chunk_types=parse_chunk_types(options.pop("chunk_types")),
-        kinds=parse_kinds(options.pop("kinds")),
-        **{name: options.pop(name) for name in ("include", "exclude", "files", "folders")},
-        records=take_filters(options),
-    )
+    kinds, records = parse_kinds(options.pop("kinds")), take_filters(options)
+    return take_code_filters(options)._replace(kinds=kinds, records=records)
 
 
 def _nested_names(

@@ -47,6 +47,16 @@ def test_a_filter_leaves_the_results_of_the_local_search(
     assert bool(found) == ("nowhere/" not in filters)
 
 
+@pytest.mark.parametrize("filters", [*FILTERS, ("--file", "notes.txt"), ("--folder", "docs")], ids=" ".join)
+def test_a_query_of_the_server_alone_has_the_same_filters(
+    server: str, indexed: Repo, cli: Cli, filters: tuple[str, ...]
+) -> None:
+    alone = json.loads(cli("org", "query", "--json", "--min-score", "0", *filters, SIGN).out)["results"]
+    together = search(cli, indexed, "--repo", "org:shop", *filters, SIGN)
+    assert sorted((hit["path"], hit["start_line"], hit["score"]) for hit in alone) == together
+    assert bool(alone) == ("nowhere/" not in filters)
+
+
 def test_pathspecs_and_filters_together(server: str, indexed: Repo, cli: Cli) -> None:
     found = search(cli, indexed, "--repo", "org:shop", "--lang", "python", SIGN, "--", "src/copy_of_cookies.py")
     assert {path for path, _, _ in found} == {"src/copy_of_cookies.py"}
