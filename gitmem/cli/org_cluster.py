@@ -1,5 +1,6 @@
 """`gitmem org publish --on`: index revisions on the nodes of a cluster before they are published."""
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 
@@ -18,7 +19,7 @@ def index_on_cluster(workspace: Workspace, revisions: Sequence[str], address: st
     from gitmem.org.ray_cluster import open_cluster, parse_address  # loads the code of workers
 
     engine = partial(open_cluster, parse_address(address))
-    settings = RefreshSettings(resume="gitmem org publish --on")
+    settings = RefreshSettings(resume=f"gitmem org publish --on {shlex.quote(address)}")
     for rev in revisions:
         tree = resolve(workspace.location, rev).tree
         with ProgressLine(f"indexing {rev} on {address}", quiet=quiet) as progress:

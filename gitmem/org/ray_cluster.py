@@ -118,16 +118,15 @@ def _require_listener(address: ClusterAddress) -> None:
 
 def explain_failure(problem: BaseException) -> GitmemError:
     """Return the error of gitmem for an exception of a task or of the connection."""
-    from ray import exceptions as lost
-
-    text = str(problem)
-    if "No module named 'gitmem" in text:
+    if "No module named 'gitmem" in str(problem):
         return WorkersFailed(
             "a node of the cluster does not have this version of gitmem",
             hint=f"pip install gitmem-cli=={__version__} on all nodes",
         )
     if isinstance(problem, ConnectionError):
         return WorkersFailed("the connection to the cluster was lost", hint=_RESUME)
+    from ray import exceptions as lost
+
     kinds: Any = (lost.WorkerCrashedError, lost.NodeDiedError, lost.ObjectLostError, lost.OutOfMemoryError)
     if isinstance(problem, kinds):
         reason = f"{type(problem).__name__}: {_lines(problem)[0]}"

@@ -9,7 +9,7 @@ from functools import partial
 import psycopg
 import pytest
 
-from gitmem.org.ray_cluster import ClusterAddress, parse_address
+from gitmem.org.ray_cluster import ClusterAddress, explain_failure, parse_address
 from tests.gitrepo import Repo
 from tests.indexing.engines import answer_now, engine
 from tests.sample import Cli, assert_error, make_sample
@@ -35,6 +35,21 @@ def test_without_ray_the_extra_is_named(own: Repo, cli: Cli, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "ray", None)
     outcome = cli("-C", str(own.path), "org", "publish", "--dsn", "postgresql:///x", "--on", "ray://head")
     assert_error(outcome, 2, "this needs Ray", "pip install 'gitmem-cli[org,ray]'")
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (RuntimeError("remote\n  ModuleNotFoundError: No module named 'gitmem.indexing.batch_task'"), "does not have"),
+        (ConnectionError("Failed to reconnect within the grace period"), "connection to the cluster was lost"),
+    ],
+)
+def test_a_failure_of_the_cluster_is_one_line_with_a_remedy(problem: Exception, message: str) -> None:
+    error = explain_failure(problem)
+    assert message in error.message
+    assert "\n" not in error.message
+    assert error.hint
+    assert error.exit_code == 5
 
 
 def test_a_cluster_that_nobody_runs_is_one_line(own: Repo, cli: Cli) -> None:
