@@ -6,9 +6,10 @@ by the next one.
 """
 
 import math
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for
 from contextlib import AbstractContextManager
 from typing import Final, NamedTuple, Self
@@ -22,8 +23,13 @@ from gitmem.indexing.worker_protocol import Batch, BatchRequest, PackedRows
 MAX_TASKS: Final = 256
 """Batches on their way: two for each of 128 processors. Large ones are bounded by their bytes instead."""
 
-_STOP_SECONDS: Final = 0.5
+STOP_SECONDS: Final = 0.5
 """Time between two looks for a request to stop. Tasks cannot read it: the file is on this machine."""
+
+
+REPEAT_SECONDS: Final = 60.0
+"""Time after which a batch is sent again, and twice as long for each further time. An engine sees a connection that was
+closed at once, but one to a machine without power or network only after minutes."""
 
 
 class TaskEngine(NamedTuple):
@@ -40,8 +46,12 @@ OpenEngine = Callable[[], AbstractContextManager[TaskEngine]]
 
 
 class _Task(NamedTuple):
+    """Batch on its way: the bytes of its text, the time it was sent, and the answers of which the first one counts."""
+
     size: int
-    answer: "Future[bytes]"
+    sent: float
+    request: bytes
+    answers: "list[Future[bytes]]"
 
 
 class RemotePool:
@@ -85,7 +95,7 @@ class RemotePool:
                 else:
                     self._send(batch)
             if self._tasks:
-                answers = self._receive(self._tasks[0].answer, stop)
+                answers = self._receive(self._tasks[0], stop)
                 self._tasks.popleft()
                 self._taken += 1
                 yield answers
@@ -95,8 +105,9 @@ class RemotePool:
 
         With `wait` others have a moment to end. They are not waited for longer, since their machine may be lost.
         """
-        wait_for([task.answer for task in self._tasks], _STOP_SECONDS if wait else 0)
-        for number, (_, answer) in enumerate(self._tasks, self._taken):
+        wait_for([task.answers[0] for task in self._tasks], STOP_SECONDS if wait else 0)
+        for number, task in enumerate(self._tasks, self._taken):
+            answer = task.answers[0]
             if answer.done() and answer.exception() is None:
                 yield number, read_answer(answer.result())
 
@@ -108,12 +119,19 @@ class RemotePool:
     def _send(self, batch: Batch) -> None:
         # No vectors of the index are sent along: a vector costs less to compute than to move.
         request = encode_request(BatchRequest(batch, bounds=self._bounds, embeds=self._embeds))
-        self._tasks.append(_Task(sum(len(blob.content) for blob in batch), self._engine.submit(request)))
+        size = sum(len(blob.content) for blob in batch)
+        self._tasks.append(_Task(size, time.monotonic(), request, [self._engine.submit(request)]))
 
-    def _receive(self, answer: "Future[bytes]", stop: StopRequest | None) -> list[PackedRows]:
-        while not wait_for([answer], _STOP_SECONDS).done:
+    def _receive(self, task: _Task, stop: StopRequest | None) -> list[PackedRows]:
+        repetition, patience = task.sent + REPEAT_SECONDS, REPEAT_SECONDS
+        while not (done := wait_for(task.answers, STOP_SECONDS, FIRST_COMPLETED).done):
             if stop is not None:
                 stop.check()
+            if time.monotonic() > repetition:
+                task.answers.append(self._engine.submit(task.request))
+                patience *= 2
+                repetition += patience
+        answer = done.pop()
         problem = answer.exception()
         if problem is not None:
             raise self._engine.explain(problem) from problem

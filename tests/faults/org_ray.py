@@ -127,6 +127,8 @@ def _try(world: _World, tally: Tally, name: str, fault: Callable[[RayCluster], N
     elif is_killed:
         fault(world.ray)
     _, errors = publisher.communicate(timeout=_END_SECONDS)
+    if fault is _silence_node:
+        world.ray.kill_other()
     if fault is _kill_publisher:
         publisher = world.start(repo, dsn)
         _, errors = publisher.communicate(timeout=_END_SECONDS)
@@ -163,6 +165,10 @@ def _kill_node(ray: RayCluster) -> None:
     ray.kill_other()
 
 
+def _silence_node(ray: RayCluster) -> None:
+    ray.suspend_other()
+
+
 def _kill_publisher(_: RayCluster) -> None:
     """Mark the fault whose victim is the publisher itself."""
 
@@ -171,6 +177,7 @@ FAULTS: Final[dict[str, Callable[[RayCluster], None]]] = {
     "a killed process": _kill_process,
     "a killed worker": _kill_worker,
     "a lost node": _kill_node,
+    "a silent node": _silence_node,
     "a killed publisher": _kill_publisher,
 }
 

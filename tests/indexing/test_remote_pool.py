@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.errors import Cancelled, WorkersFailed
 from gitmem.freshness.refresh import RefreshSettings, refresh
-from gitmem.indexing import batch_task
+from gitmem.indexing import batch_task, remote_pool
 from gitmem.indexing.batch_task import answer_request, encode_request, read_answer, row_versions
 from gitmem.indexing.remote_pool import OpenEngine, RemotePool
 from gitmem.indexing.stop_request import StopRequest
@@ -165,3 +165,13 @@ def test_a_request_to_stop_ends_the_wait_and_finished_batches_can_be_taken(tmp_p
         with pytest.raises(Cancelled):
             next(results)
         assert [number for number, _ in pool.take_finished(wait=True)] == [2]
+
+
+def test_a_batch_of_a_silent_machine_is_sent_again_and_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_pool, "REPEAT_SECONDS", 0.0)
+    monkeypatch.setattr(remote_pool, "STOP_SECONDS", 0.01)
+    answer = answer_request(encode_request(BatchRequest(BATCH)))
+    tasks = [Future[bytes](), finished(answer), finished(answer)]
+    with RemotePool(engine(lambda _: tasks.pop(0))) as pool:
+        assert [len(parts) for parts in pool.run([BATCH] * 2)] == [1, 1]
+    assert tasks == []

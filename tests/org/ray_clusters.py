@@ -55,17 +55,24 @@ class RayCluster:
                     return process
         return None
 
-    def kill_other(self) -> None:
-        """Kill all processes of the other node at once, as a power cut does."""
-        raylet = _raylet(self._other)
-        processes = [raylet, *_descendants(raylet)]
-        for process in processes:
+    def suspend_other(self) -> None:
+        """Stop all processes of the other node, which then says nothing, like one whose network is cut."""
+        for process in self._other_processes():
             with suppress(psutil.NoSuchProcess):
-                process.suspend()  # none cleans up after another one
+                process.suspend()
+
+    def kill_other(self) -> None:
+        """Kill all processes of the other node at once."""
+        processes = self._other_processes()
+        self.suspend_other()  # none cleans up after another one
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         self._other = None
+
+    def _other_processes(self) -> list[psutil.Process]:
+        raylet = _raylet(self._other)
+        return [raylet, *_descendants(raylet)]
 
     def cpu_seconds(self) -> float:
         """Return the processor time of all processes so far, without those that ended and were not waited for."""
