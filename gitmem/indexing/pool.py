@@ -9,7 +9,7 @@ from typing import Self
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import GitmemError, WorkersFailed
-from gitmem.indexing.memory_budget import MIN_WORKER, MemoryBudget
+from gitmem.indexing.memory_budget import MIN_FORKED, MIN_WORKER, MemoryBudget
 from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import load_for_all
@@ -41,7 +41,6 @@ class Pool:
         Unless the pool `embeds`, rows have texts instead of vectors. `languages` are those of many of the blobs.
         """
         self._budget = budget
-        self._working = workers
         self._retiring = threading.Lock()
         self._jobs: queue.SimpleQueue[tuple[int, Batch, StopRequest | None] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[PackedRows] | GitmemError]] = queue.SimpleQueue()
@@ -50,6 +49,7 @@ class Pool:
         self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
         for worker in self._workers:
             worker.known_segments, worker.bounds, worker.embeds = known, bounds, embeds
+        self._working = list(self._workers)
         self._finished = False
         self._early: dict[int, list[PackedRows]] = {}
         self._unanswered = 0
@@ -137,7 +137,7 @@ class Pool:
         Only a pool of usual workers that has finished its run keeps one. After an early end the worker may be in the
         middle of a batch, whose answer would be read as the answer to the next request.
         """
-        reusable = self._finished and self._is_usual and self._working == len(self._workers)
+        reusable = self._finished and self._is_usual and len(self._working) == len(self._workers)
         spare = self._workers[0] if reusable and spare_worker.enabled else None
         for worker in self._workers:
             if worker is not spare:
@@ -176,10 +176,17 @@ class Pool:
         The number of workers falls by one if their shares have become too small to work with.
         """
         with self._retiring:
-            retires = self._working > 1 and budget.share_of(self._working) < MIN_WORKER
-            self._working -= retires
+            needed = sum(map(_least_share, self._working))
+            retires = len(self._working) > 1 and budget.share_of(1) < needed
+            if retires:
+                self._working.remove(worker)
         if retires:
             worker.end()
         else:
-            worker.recycle(max(MIN_WORKER, budget.share_of(self._working)))
+            worker.recycle(max(_least_share(worker), budget.share_of(len(self._working))))
         return not retires
+
+
+def _least_share(worker: WorkerProcess) -> int:
+    """Return the smallest share with which a worker is useful. One that replaces a forked one needs more."""
+    return MIN_FORKED if worker.is_forked else MIN_WORKER

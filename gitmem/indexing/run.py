@@ -27,6 +27,7 @@ from gitmem.indexing.received_rows import load_rows
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import KnownSegments, PackedRows
 from gitmem.paths import IndexPaths
+from gitmem.processes.fork import can_fork
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.rows import Rows, concatenate
@@ -183,7 +184,8 @@ class Run:
             from gitmem.indexing.remote_pool import RemotePool  # few runs use other machines
 
             return RemotePool(self._open_engine, self._budget.in_flight_bytes, self._bounds, embeds=embeds)
-        workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
+        wanted = min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER))
+        workers = self._budget.count_workers(wanted, forked=can_fork())
         return Pool(
             workers,
             budget=self._budget,

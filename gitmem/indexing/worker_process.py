@@ -22,7 +22,7 @@ from gitmem.indexing.worker_protocol import (
 )
 from gitmem.processes.child import ChildProcess
 from gitmem.processes.fork import ForkedWorker
-from gitmem.processes.memory import proportional_bytes
+from gitmem.processes.memory import own_bytes
 
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.indexing.worker")
 
@@ -119,13 +119,18 @@ class WorkerProcess:
         line = self._child.last_error_line()
         return f": {line}" if line else ""
 
+    @property
+    def is_forked(self) -> bool:
+        """Return whether the process shares what it loaded with this one. One that replaces it does not."""
+        return isinstance(self._child.process, ForkedWorker)
+
     def recycle(self, share: int) -> bool:
-        """End the idle process if it occupies more than `share` bytes; the next batch starts another one.
+        """End the idle process if it occupies more than `share` bytes of its own; the next batch starts another one.
 
         Return whether it was ended. Caches, fragmented memory and leaks of libraries go with it.
         """
         process = self._child.process
-        if process is None or self._resident <= share or (proportional_bytes(process.pid) or self._resident) <= share:
+        if process is None or self._resident <= share or (own_bytes(process.pid) or self._resident) <= share:
             return False
         self._child.replace()
         return True

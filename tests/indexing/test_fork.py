@@ -86,6 +86,23 @@ report(kinds=sorted(kinds), before=before, after=after, same=plain == again)
     assert facts == {"kinds": ["ForkedWorker"], "before": [0, 0], "after": [1, 1], "same": True}
 
 
+def test_a_forked_worker_is_not_replaced_for_the_pages_that_it_shares() -> None:
+    facts = run("""
+from gitmem.indexing.worker_process import WorkerProcess
+from gitmem.processes.memory import own_bytes
+ballast = b"x" * (256 << 20)
+worker = WorkerProcess()
+worker.fork()
+resident = worker.build_rows(job("x = 1\\n"))[0].resident
+facts = {"resident": resident > 256 << 20, "own": own_bytes(worker.process.pid) < 128 << 20, "forked": worker.is_forked}
+kept, replaced = worker.recycle(128 << 20), worker.recycle(1 << 20)
+report(**facts, kept=kept, replaced=replaced, still=worker.is_forked)
+worker.end()
+worker.close()
+""")
+    assert facts == {"resident": True, "own": True, "forked": True, "kept": False, "replaced": True, "still": False}
+
+
 def test_prose_loads_no_parser_before_workers_are_forked() -> None:
     facts = run("""
 from gitmem.indexing.worker import load_for_all

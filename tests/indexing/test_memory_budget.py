@@ -11,7 +11,7 @@ from gitmem.indexing.pool import Pool
 from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.worker_process import WorkerProcess
 from gitmem.indexing.worker_protocol import BlobContent, PackedRows
-from gitmem.processes.memory import proportional_bytes, resident_bytes
+from gitmem.processes.memory import own_bytes, resident_bytes
 from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
 from tests.indexes import index, python_file, workspace_of
@@ -87,8 +87,8 @@ def test_workers_above_their_share_are_replaced_without_changing_the_index(
             return replaced[-1]
 
     with monkeypatch.context() as patch:
-        for module in ("pool", "memory_budget"):
-            patch.setattr(f"gitmem.indexing.{module}.MIN_WORKER", MIB)
+        for name in ("pool.MIN_WORKER", "pool.MIN_FORKED", "memory_budget.MIN_WORKER", "memory_budget.MIN_FORKED"):
+            patch.setattr(f"gitmem.indexing.{name}", MIB)
         patch.setattr("gitmem.indexing.pool.WorkerProcess", Recorder)
         patch.setattr("gitmem.freshness.index_tree.MemoryBudget", NarrowBudget)
         spare_worker.end()  # that of the first run records nothing
@@ -114,7 +114,7 @@ def test_workers_end_when_this_process_has_grown_too_much() -> None:
         for parts in pool.run(BATCHES):
             results += parts
             process.size = 600 * MIB
-    assert pool._working < 3
+    assert len(pool._working) < 3
     assert [part.blobs[0].outcome for part in results] == ["parsed"] * len(BATCHES)
 
 
@@ -123,5 +123,12 @@ def test_memory_of_processes_is_measured() -> None:
     before = resident_bytes()
     ballast = bytearray(os.urandom(64 * MIB))
     assert resident_bytes() - before > 48 * MIB
-    assert proportional_bytes(os.getpid()) > len(ballast)
-    assert proportional_bytes(2**22 + 1) == 0
+    assert own_bytes(os.getpid()) > len(ballast)
+    assert own_bytes(2**22 + 1) == 0
+
+
+def test_workers_that_share_what_is_loaded_need_less_each() -> None:
+    budget = MemoryBudget(512 * MIB, Process(0))
+    assert budget.count_workers(8) == 2
+    assert budget.count_workers(8, forked=True) == 3
+    assert budget.count_workers(1, forked=True) == 1
