@@ -23,8 +23,8 @@ BYTE_SECONDS: Final = 1e-5
 """Limits of processor time, per batch and per byte: some ten times what the slowest batch needs. If they end a worker
 wrongly, its blobs are tried again one by one, so nothing is lost."""
 
-_GARBAGE_THRESHOLD: Final = 50_000
-"""Allocations before the first garbage collection: imports make thousands of objects, none of them garbage."""
+_GARBAGE_THRESHOLD: Final = 200_000
+"""Allocations before the first garbage collection: imports and names make many objects, none of them garbage."""
 
 
 def main() -> None:
