@@ -119,7 +119,7 @@ class _Reader:
     700 MB. References to an object that is used again cost nothing. The parser needs a block only until its next call.
     """
 
-    __slots__ = ("_ahead", "_data", "_end", "_parsed", "parsing")
+    __slots__ = ("_ahead", "_data", "_end", "_parsed", "_start", "_view", "parsing")
 
     _block: ClassVar[memoryview] = memoryview(bytearray(_BLOCK * _BLOCKS))
     _views: ClassVar[dict[int, memoryview]] = {}
@@ -129,7 +129,8 @@ class _Reader:
         """`parsed` is what the parser gets instead of `data`, byte for byte; the text of a node is that of `data`."""
         self._data = data
         self._parsed = parsed
-        self._end = 0
+        self._start, self._end = -1, 0
+        self._view = self._block[:0]
         self._ahead = _BLOCK * _BLOCKS
         self.parsing = True
         """Whether the parser calls. The tree calls as well, for the text of a node, and crashes on other than bytes."""
@@ -138,6 +139,8 @@ class _Reader:
         """Return the bytes from `offset` on, as many as are likely to be read; nothing at the end."""
         if not self.parsing:
             return self._data[offset : offset + _BLOCK * _BLOCKS]
+        if offset == self._start:  # nine in ten reads of Scala, each for the column of a token; the buffer still has it
+            return self._view
         # As a file system reads ahead: a scanner that asks for the column goes back to the start of the line, at every
         # token, and needs little more than that line. Only a parser that goes on gets larger and larger blocks.
         self._ahead = min(_GROWTH * self._ahead, _BLOCK * _BLOCKS) if offset == self._end else _FIRST
@@ -147,11 +150,12 @@ class _Reader:
             # Few lengths are possible, because their views stay for good.
             size -= size % _BLOCK
             block = block[:size]
-        self._end = offset + size
+        self._start, self._end = offset, offset + size
         view = self._views.get(size)
         if view is None:
             view = self._views[size] = self._block[:size]
         view[:] = block
+        self._view = view
         return view
 
 
