@@ -10,7 +10,8 @@ from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, NAMESPACE, Gramm
 from gitmem.chunking.grammars import find_grammar
 from gitmem.chunking.occurrence_patterns import PATTERNS, generic_patterns
 from gitmem.chunking.occurrence_walk import RepeatedFieldError, Table, find_by_walk, parse_patterns
-from gitmem.chunking.parse import Query, capture, find_query, language_nodes
+from gitmem.chunking.parse import Query, capture, find_query, find_usable_query, language_nodes
+from gitmem.chunking.pattern_merge import merge_patterns
 
 _UNITS: Final = (LEAF, CONTAINER, MERGEABLE, NAMESPACE)
 _KINDS: Final = {
@@ -79,12 +80,9 @@ def _query(language: str) -> Query | None:
     grammar, patterns = find_grammar(language), _patterns(language)
     if grammar is None or not patterns:
         return None
-    query = find_query(grammar.parser, "\n".join(patterns))
-    if query is None:
-        # Some unit has no field `name`. Each compilation analyses the grammar, so single patterns are tried only now.
-        usable = [pattern for pattern in patterns if find_query(grammar.parser, pattern) is not None]
-        query = find_query(grammar.parser, "\n".join(usable)) if usable else None
-    return query
+    merged = merge_patterns(step for steps in _table(language).values() for step in steps)
+    # In a few grammars some unit has no field `name`. Its pattern alone is left out.
+    return find_query(grammar.parser, merged) or find_usable_query(grammar.parser, patterns)
 
 
 def _lines(source: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ import mmap
 import os
 import re
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import ClassVar, Final, cast, get_args
@@ -56,6 +57,9 @@ fifth of the parse. Elapsed time costs little to read, and processor time never 
 _PAGE: Final = mmap.PAGESIZE
 _monotonic: Final = time.monotonic
 
+_ROW: Final = re.compile(r"\brow (\d+)")
+"""Row of a text of patterns in an error of the library, from zero."""
+
 _MATCHES: Final = 1 << 12
 """Matches of a query that are under way at once. Hand-written code has a few at a time."""
 
@@ -66,6 +70,7 @@ __all__ = [
     "capture",
     "find_nodes",
     "find_query",
+    "find_usable_query",
     "has_grammar",
     "language_nodes",
     "parse_tree",
@@ -265,6 +270,24 @@ def find_query(name: str, source: str) -> Query | None:
         return Query(pack.get_language(cast("pack.SupportedLanguage", name)), source)
     except QueryError:
         return None
+
+
+def find_usable_query(name: str, patterns: Sequence[str]) -> Query | None:
+    """Compile those of some patterns, each a line, that can occur in a grammar; return None if there is none.
+
+    The library names the row of the first pattern that cannot, which costs less than to compile each by itself.
+    """
+    rest = list(patterns)
+    language = pack.get_language(cast("pack.SupportedLanguage", name))
+    while rest:
+        try:
+            return Query(language, "\n".join(rest))
+        except QueryError as problem:
+            row = _ROW.search(str(problem))
+            if row is None:
+                raise
+            del rest[int(row[1])]
+    return None
 
 
 def capture(query: Query, root: Node, end: int) -> tuple[dict[str, list[Node]], bool]:
