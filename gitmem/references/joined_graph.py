@@ -94,7 +94,8 @@ def _crossings(names: JoinedNames, graph: FileGraph, check: Callable[[], None]) 
         check()
         file = names.file(int(entries[place]))
         others = names.reach(file) - {file.tree}
-        mentions = [(name.decode("utf-8", "replace"), roles) for name, roles in file.occurrences.roles()]
+        texts, sets = file.occurrences.roles()
+        mentions = [(text.decode("utf-8", "replace"), roles) for text, roles in zip(texts, sets.tolist(), strict=True)]
         for tree in sorted(others):
             for name, roles in mentions:
                 key = name, file.family, tree

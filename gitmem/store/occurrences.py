@@ -14,7 +14,9 @@ indices into the strings. A name takes some three bytes, five times less than it
 import struct
 import zlib
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -79,11 +81,12 @@ class Occurrences(NamedTuple):
         place = bisect_left(self.strings, name)
         return place < len(self.strings) and self.strings[place] == name
 
-    def roles(self) -> list[tuple[bytes, int]]:
-        """Return each name with the set of its roles, sorted by name."""
+    def roles(self) -> tuple[list[bytes], NDArray[np.uint8]]:
+        """Return the names, sorted, and the set of roles of each."""
         sets = np.zeros(len(self.strings), np.uint8)
         np.bitwise_or.at(sets, self.names, _ROLES[self.kinds])
-        return [(self.strings[number], int(sets[number])) for number in np.flatnonzero(sets).tolist()]
+        used = np.flatnonzero(sets)
+        return [self.strings[number] for number in used.tolist()], sets[used]
 
 
 NOTHING: Final = Occurrences(
@@ -160,18 +163,21 @@ def inflate_names(record: bytes | memoryview) -> bytes:
 
 def name_postings(records: Sequence[bytes]) -> SortedPostings:
     """Return the postings of the names in the records of some blobs: the blobs of each, with its roles there."""
-    names_by_blob = [
-        (name, blob, roles) for blob, record in enumerate(records) for name, roles in unpack_occurrences(record).roles()
-    ]
-    names_by_blob.sort()
-    names, blobs, roles = zip(*names_by_blob, strict=True) if names_by_blob else ((), (), ())
-    starts = [place for place, name in enumerate(names) if not place or name != names[place - 1]]
-    return SortedPostings(
-        [names[place] for place in starts],
-        np.array([*starts, len(names)], np.int64),
-        np.array(blobs, np.int64),
-        np.array(roles, np.uint8),
-    )
+    # Names are numbered as they come and sorted once, because most occur in many blobs.
+    numbers: defaultdict[bytes, int] = defaultdict(count().__next__)
+    columns = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8))]
+    for blob, record in enumerate(records):
+        names, roles = unpack_occurrences(record).roles()
+        found = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
+        columns.append((found, np.full(len(names), blob), roles))
+    found, blobs, roles = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    names = sorted(numbers)
+    ranks = np.zeros(len(names), np.int64)
+    ranks[np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))] = np.arange(len(names))
+    found = ranks[found]
+    order = np.argsort(found, kind="stable")  # blobs stay in their order
+    ends = np.concatenate(([0], np.cumsum(np.bincount(found, minlength=len(names)))))
+    return SortedPostings(names, ends, blobs[order], roles[order])
 
 
 def _width(largest: int) -> int:
