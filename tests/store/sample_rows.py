@@ -144,7 +144,7 @@ def _chunk(source: bytes, words: Sequence[bytes]) -> SampleChunk:
     return SampleChunk(
         start=int.from_bytes(source[:4]),
         length=int.from_bytes(source[4:6]),
-        symbol=words[source[0] % len(words)].decode("utf-8", "replace").encode() if words else b"",
+        symbol=words[source[0] % len(words)].decode("utf-8", "replace").encode().replace(b"\0", b" ") if words else b"",
         terms={word: times for word, times in counts.items() if times},
         names={word: 1 for word, times in counts.items() if times > 300},
     )
