@@ -7,6 +7,7 @@ from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.garbage import ShrinkResult, shrink
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.lifetimes import PastView, find_past_view
+from gitmem.indexing.mark_records import RecordReader
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import Workspace
@@ -43,4 +44,12 @@ def _shrink(workspace: Workspace, manifest: Manifest, view: PastView, *, write: 
     for number in holders.tolist():
         segment, own = snapshot.blob(number)
         needed.add(segment.oids[own].tobytes().hex())
-    return shrink(paths, manifest, needed, (), write=write)
+    return shrink(paths, manifest, _with_bases(snapshot, needed), (), write=write)
+
+
+def _with_bases(snapshot: Snapshot, needed: set[str]) -> set[str]:
+    """Return some blobs, and those from which their records differ. Raises DamagedFile."""
+    oids = [oid.tobytes().hex() for segment in snapshot.segments for oid in segment.oids]
+    keys = snapshot.blob_keys.tolist()
+    kept = RecordReader(snapshot).with_bases(key for key, oid in zip(keys, oids, strict=True) if oid in needed)
+    return needed | {oid for key, oid in zip(keys, oids, strict=True) if key in kept}

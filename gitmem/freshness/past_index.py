@@ -9,7 +9,7 @@ from gitmem.workspace import Workspace
 
 __all__ = ["RESUME", "find_past", "of_past", "past_fingerprint"]
 
-_VERSION = 5
+_VERSION = 6
 """Version of the rows that are kept, and of the records of chunks: increase it when they change."""
 
 

@@ -179,7 +179,7 @@ class _Job:
         run = Run(
             self._workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs,
             budget=MemoryBudget(settings.max_memory), bounds=bounds,
-            keep=NewRows(snapshot),
+            keep=NewRows(snapshot), is_compact=True,
         )  # fmt: skip
         before = manifest.segments
         with stoppable(paths, self._report, resume=_resume(self._since), things="version") as (stop, report_or_stop):

@@ -18,9 +18,11 @@ from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import write_atomic
 from gitmem.git.version_log import CommitVersions
 from gitmem.indexing.chunk_histories import ALIVE, UNKNOWN, ChunkHistories, Chunks
-from gitmem.indexing.past_rows import mark_number, marks_of, read_marks
-from gitmem.store.format import Buffer, Container, build_container, find_container
+from gitmem.indexing.mark_records import RecordReader
+from gitmem.indexing.past_rows import mark_number, marks_of
+from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.open_segments import OpenSegments
+from gitmem.store.packed_file import BYTES, Packing, build_packed_container, find_packed_container
 from gitmem.store.path_postings import NO_POSTINGS, PATH_FIELDS
 from gitmem.store.record_columns import Column
 from gitmem.store.section import damaged
@@ -30,6 +32,15 @@ from gitmem.types import REPOSITORY_END
 MAGIC: Final = b"GITMEMLT"
 
 _CHUNK_COLUMNS: Final = ("introduced", "removed", "group")
+
+_PACKINGS: Final = {
+    **dict.fromkeys(("paths", "reason"), BYTES),
+    **dict.fromkeys(("path_at",), Packing(4, is_ascending=True)),
+    **dict.fromkeys(("language",), Packing(2)),
+    **dict.fromkeys(("marks", "seconds"), Packing(8, is_ascending=True)),
+    **dict.fromkeys(("author", *_CHUNK_COLUMNS), Packing(4)),
+}
+"""Deflated sections; hashes do not become smaller."""
 
 
 class Bounds(NamedTuple):
@@ -140,7 +151,7 @@ def _group_columns(
 def find_past_view(file: Path) -> PastView | None:
     """Read the view of the past; None if there is none, or it is damaged or from another version."""
     with suppress(DamagedFile, NewerFormat):
-        container = find_container(file, MAGIC)
+        container = find_packed_container(file, MAGIC)
         return None if container is None else PastView(container)
     return None
 
@@ -171,7 +182,7 @@ def list_view(entries: Sequence[ViewEntry]) -> View:
 
 def _view(entries: Sequence[ViewEntry]) -> tuple[dict[str, Any], dict[str, Buffer]]:
     ordered = sorted(entries, key=lambda entry: entry.path)
-    return view_contents("", ordered, dict.fromkeys(PATH_FIELDS, NO_POSTINGS))
+    return view_contents("", ordered, dict.fromkeys(PATH_FIELDS, NO_POSTINGS), has_sorted_keys=False)
 
 
 def write_lives(
@@ -199,7 +210,8 @@ def write_lives(
     }
     own |= {name: getattr(histories, name).astype("<i4").data for name in _CHUNK_COLUMNS}
     extended = fields | bounds._asdict() | {"authors": list(authors.values)}
-    write_atomic(file, [memoryview(part) for part in build_container(MAGIC, extended, sections | own)])
+    parts = build_packed_container(MAGIC, extended, sections | own, _PACKINGS)
+    write_atomic(file, [memoryview(part) for part in parts])
 
 
 def _follow(
@@ -207,14 +219,14 @@ def _follow(
 ) -> tuple[NDArray[np.uint64], ChunkHistories]:
     """Follow all chunks through some commits; return their ascending marks, and their histories."""
     marks, rows = np.unique(_marks_in(index), return_index=True)
-    places = {oid.tobytes().hex(): (segment, number) for segment in index.segments
-              for number, oid in enumerate(segment.oids)}  # fmt: skip
+    keys = {oid.tobytes().hex(): key for segment in index.segments
+            for oid, key in zip(segment.oids, segment.keys.tolist(), strict=True)}  # fmt: skip
+    records = RecordReader(index)
 
     def members(blob: str) -> list[int]:
-        if blob not in places:
+        if blob not in keys:
             return []
-        segment, number = places[blob]
-        listed = np.array([mark_number(mark) for mark in read_marks(segment.occurrences(number))], np.uint64)
+        listed = np.array([mark_number(mark) for mark in records.read(keys[blob])], np.uint64)
         chunks = find_marks(marks, listed)
         own: list[int] = chunks[chunks >= 0].tolist()
         return own

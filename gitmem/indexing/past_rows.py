@@ -1,8 +1,8 @@
 """Keep of each version of a file only the definitions that no earlier one had, and a record of all that are in it.
 
-The record says of which chunks a version consists, by marks: parts of the hashes of their contents. It takes the place
-of the record of names, which nobody asks of the past, so it is published, verified and merged with the segment of its
-blob.
+The record says of which chunks a version consists, by marks: parts of the hashes of their contents (`mark_records`). It
+takes the place of the record of names, which nobody asks of the past, so it is published, verified and merged with the
+segment of its blob. Workers send marks as names.
 
 A small edit changes the meaning of a chunk as little as its vector. So a chunk that nearly equals an earlier one with
 the same symbol is taken for the same version of it: no search could tell them apart, and half of all versions are such.
@@ -15,8 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.indexing.mark_records import MARK_BYTES, RecordWriter
 from gitmem.store.labels import label_symbol
-from gitmem.store.occurrences import Occurrences, pack_occurrences, unpack_occurrences
+from gitmem.store.occurrences import unpack_occurrences
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.rows import Rows, select_rows
 from gitmem.types import OCCURRENCE_KINDS, Chunk, NameColumns
@@ -29,7 +30,6 @@ DEFINITIONS: Final = frozenset(
 
 _KIND: Final = OCCURRENCE_KINDS.index("name")
 
-_MARK_BYTES: Final = 6
 _HIGH_BIT: Final = 0x80
 """Set in each byte of a mark, so that none is the line feed that separates the strings of a record. The 42 other bits
 tell the chunks apart: of 500,000 two have the same mark in three cases of a hundred."""
@@ -43,18 +43,13 @@ _MAX_SENT: Final = 300_000
 
 def marks_of(contents: NDArray[np.uint8]) -> list[bytes]:
     """Return the marks of contents by their hashes, [contents, CONTENT_BYTES]."""
-    marked = np.ascontiguousarray(contents[:, :_MARK_BYTES] | _HIGH_BIT).tobytes()
-    return [marked[at : at + _MARK_BYTES] for at in range(0, len(marked), _MARK_BYTES)]
+    marked = np.ascontiguousarray(contents[:, :MARK_BYTES] | _HIGH_BIT).tobytes()
+    return [marked[at : at + MARK_BYTES] for at in range(0, len(marked), MARK_BYTES)]
 
 
 def mark_number(mark: bytes) -> int:
     """Return a mark as a number."""
     return int.from_bytes(mark, "little")
-
-
-def read_marks(names: Occurrences) -> list[bytes]:
-    """Return the marks of the definitions in a blob from its record."""
-    return [names.strings[number] for number in names.receivers.tolist()]
 
 
 def _pack_marks(marks: Sequence[bytes]) -> NameColumns:
@@ -103,6 +98,7 @@ class NewRows:
     def __init__(self, index: OpenSegments) -> None:
         self._same: dict[bytes, bytes] = {}
         self._signatures: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+        self._records = RecordWriter()
         # A run that goes on after a stop knows the rows, and finds again which of them equal others.
         for segment in index.segments:
             rows = np.arange(segment.rows, dtype=np.int64)
@@ -118,7 +114,8 @@ class NewRows:
         is_new = np.zeros(len(marks), bool)
         for row, (mark, label, signature) in enumerate(zip(marks, rows.labels, _signatures(rows.vectors), strict=True)):
             is_new[row] = self._add(mark, label_symbol(label), signature)
-        return select_rows(rows, is_new, [self._replace(record) for record in rows.blobs.names])
+        blobs = zip(rows.blobs.keys, rows.blobs.names, strict=True)
+        return select_rows(rows, is_new, [self._record(*key, names) for key, names in blobs])
 
     def _add(self, mark: bytes, symbol: str, signature: int) -> bool:
         """Note a row; return whether it is a new one."""
@@ -132,10 +129,11 @@ class NewRows:
             similar.append((signature, mark))
         return same is mark
 
-    def _replace(self, record: bytes) -> bytes:
-        marks = read_marks(unpack_occurrences(record))
-        replaced = list(dict.fromkeys(self._same.get(mark, mark) for mark in marks))
-        return record if replaced == marks else pack_occurrences(_pack_marks(replaced))
+    def _record(self, oid: bytes, language: str, names: bytes) -> bytes:
+        """Return the record of a version, in which rows are replaced by those that they equal."""
+        sent = unpack_occurrences(names)
+        marks = [sent.strings[number] for number in sent.receivers.tolist()]
+        return self._records.pack(oid, language, [self._same.get(mark, mark) for mark in marks])
 
 
 def _signatures(vectors: NDArray[np.int8]) -> Iterable[int]:

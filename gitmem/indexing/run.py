@@ -104,6 +104,7 @@ class Run:
     `files` are the paths, by blob id, of blobs that may exist only as files of the working tree. `stage` embeds through
     a provider that reads text. `kinds` are those of the objects: commits are indexed by the same steps as blobs. `keep`
     returns the rows to store of those of a batch. `open_engine` connects to an engine whose machines make the rows.
+    With `is_compact` they are stored in compact segments.
     """
 
     def __init__(
@@ -120,10 +121,12 @@ class Run:
         kinds: frozenset[bytes] = BLOBS,
         keep: Callable[[Rows], Rows] = lambda rows: rows,
         open_engine: "OpenEngine | None" = None,
+        is_compact: bool = False,
     ) -> None:
         self._stage = stage
         self._open_engine = open_engine
         self._keep = keep
+        self._is_compact = is_compact
         self._location = location
         self._paths = paths
         self._files = files or {}
@@ -155,7 +158,9 @@ class Run:
         Raises: Cancelled (from `report` and `stop`), WorkersFailed, GitFailed, StorageFailed.
         """
         result = RunResult(manifest)
-        segments = _SegmentBuffer(self._paths, manifest, publish, self._budget.flush_bytes)
+        segments = _SegmentBuffer(
+            self._paths, manifest, publish, self._budget.flush_bytes, is_compact=self._is_compact
+        )
         bulk = len(blobs) >= BULK_FROM
         known = KnownSegments(str(self._paths.segments), (*manifest.segments, *former))
         if self._stage is not None:
@@ -283,12 +288,19 @@ class _SegmentBuffer:
     """
 
     def __init__(
-        self, paths: IndexPaths, manifest: Manifest, publish: Callable[[Manifest], object] | None, max_bytes: int
+        self,
+        paths: IndexPaths,
+        manifest: Manifest,
+        publish: Callable[[Manifest], object] | None,
+        max_bytes: int,
+        *,
+        is_compact: bool,
     ) -> None:
         self.manifest = manifest
         self._folder = paths.segments
         self._publish = publish
         self._max_bytes = max_bytes
+        self._is_compact = is_compact
         self._waiting: list[Rows] = []
         self._rows = self._bytes = 0
 
@@ -305,7 +317,7 @@ class _SegmentBuffer:
         """Write the waiting rows as a segment and publish the manifest that names it."""
         if not self._waiting:
             return
-        entry = write_segment(self._folder, concatenate(self._waiting))
+        entry = write_segment(self._folder, concatenate(self._waiting), is_compact=self._is_compact)
         self.manifest = add_segment(self.manifest, entry)
         if self._publish is not None:
             self._publish(self.manifest)

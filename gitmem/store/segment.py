@@ -22,14 +22,19 @@ from gitmem.store.keys import blob_keys
 from gitmem.store.labels import label_symbol, unpack_units
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.occurrences import NAMES, Occurrences, unpack_occurrences
+from gitmem.store.packed_file import PackedContainer
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
 from gitmem.store.section import damaged
+from gitmem.store.vector_levels import packed_width, unpack_vectors
 from gitmem.types import CHUNK_TYPES, ResultUnit
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
 
 MAGIC: Final = b"GITMEMSG"
+COMPACT: Final = "compact"
+"""Field that says that a segment is compact."""
+
 MAX_ROWS: Final = 1 << 20
 """Rows of the largest segments: some 700 MB. Merging them further would gain little, and rewrite all of that."""
 
@@ -37,7 +42,10 @@ _CHECKED_TERMS: Final = 1 << 14
 
 
 class Segment:
-    """Open segment."""
+    """Open segment.
+
+    One that `is_compact` has deflated sections, vectors of few levels, and records that are not those of names.
+    """
 
     def __init__(self, container: Container) -> None:
         self._file = container
@@ -46,8 +54,9 @@ class Segment:
             self.rows, self.blobs = int(fields["rows"]), int(fields["blobs"])
             self.dimensions, self._id_bytes = int(fields["dimensions"]), int(fields["id_bytes"])
             self.languages = [str(name) for name in fields["languages"]]
+            self.is_compact = bool(fields.get(COMPACT, False))
             sizes = {"oids": self.blobs * self._id_bytes, "first": 4 * (self.blobs + 1), "asked": 2 * self.blobs,
-                     "vectors": self.rows * self.dimensions, "bits": self.rows * -(-self.dimensions // 8),
+                     "vectors": self.rows * self.width("vectors"), "bits": self.rows * -(-self.dimensions // 8),
                      "language": 2 * self.blobs, "outcome": self.blobs, "label_at": 4 * (self.rows + 1),
                      "names_at": 4 * (self.blobs + 1)}  # fmt: skip
             sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
@@ -93,7 +102,7 @@ class Segment:
         for field in (*FIELDS, NAMES):
             for _part in self.iter_postings(field, _CHECKED_TERMS):
                 pass
-        for blob in range(self.blobs):
+        for blob in range(0 if self.is_compact else self.blobs):
             self.occurrences(blob)
 
     def column(self, name: str) -> NDArray[np.generic]:
@@ -115,7 +124,8 @@ class Segment:
 
     def width(self, name: str) -> int:
         """Return the number of bytes per row of a section."""
-        widths = {"bits": -(-self.dimensions // 8), "vectors": self.dimensions, "content": CONTENT_BYTES}
+        vector = packed_width(self.dimensions) if self.is_compact else self.dimensions
+        widths = {"bits": -(-self.dimensions // 8), "vectors": vector, "content": CONTENT_BYTES}
         return widths[name] if name in widths else np.dtype(COLUMNS[name]).itemsize
 
     @contextmanager
@@ -131,7 +141,11 @@ class Segment:
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the quantised vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
-        return self._file["vectors"].pick(rows, self.dimensions).view(np.int8)
+        stored = self._file["vectors"].pick(rows, self.width("vectors"))
+        return self._unpack_vectors(stored, rows) if self.is_compact else stored.view(np.int8)
+
+    def _unpack_vectors(self, magnitudes: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        return unpack_vectors(magnitudes, self._file["bits"].pick(rows, self.width("bits")), self.dimensions)
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
@@ -226,6 +240,8 @@ class Segment:
 
     def read_vector(self, row: int) -> memoryview:
         """Return the quantised vector of one row; only its blocks are read."""
+        if self.is_compact:
+            return self.vectors(np.array([row])).data.cast("B")
         return self._file["vectors"].read(row * self.dimensions, (row + 1) * self.dimensions)
 
     def units(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[tuple[ResultUnit, ...]]:
@@ -298,7 +314,7 @@ class Segment:
             blobs,
             {name: self.column(name) for name in COLUMNS},
             [labels[start:end] for start, end in itertools.pairwise(at)],
-            np.frombuffer(self._file["vectors"].all(), np.int8).reshape(self.rows, self.dimensions),
+            self.vectors(np.arange(self.rows)),
             self.contents(),
             {name: postings.load() for name, postings in self._postings.items()},
         )
@@ -320,7 +336,7 @@ def find_segment(folder: Path, entry: SegmentEntry) -> Segment | None:
     # without the modification time; `gitmem verify` finds that. Without this, the checksums of everything that a search
     # scans would be a tenth of a first search in a million rows.
     is_verified = mapped.stamp == (entry.inode, entry.modified, entry.bytes)
-    segment = Segment(Container(path, MAGIC, mapped, is_verified=is_verified))
+    segment = Segment(PackedContainer(path, MAGIC, mapped, is_verified=is_verified))
     if (segment.rows, segment.blobs) != (entry.rows, entry.blobs):
         raise damaged(path, "its size differs from the manifest")
     return segment

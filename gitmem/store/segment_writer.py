@@ -21,11 +21,13 @@ from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, SCANNED
 from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, Container, ContainerWriter
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.occurrences import NAMES, name_postings
+from gitmem.store.packed_file import BYTES, PackedWriter, Packing
 from gitmem.store.posting_merge import merge_postings
 from gitmem.store.posting_writer import PostingWriter, sort_postings
 from gitmem.store.postings import ROW, SortedPostings
 from gitmem.store.rows import Rows
-from gitmem.store.segment import MAGIC, MAX_ROWS, Segment
+from gitmem.store.segment import COMPACT, MAGIC, MAX_ROWS, Segment
+from gitmem.store.vector_levels import pack_magnitudes, unit_scales, unpack_vectors
 from gitmem.streamed_file import StreamedFile
 
 _STEP_BYTES: Final = 4 << 20
@@ -34,6 +36,19 @@ _STEP_BYTES: Final = 4 << 20
 _STEP_TERMS: Final = 1 << 15
 """Terms of all sources that are in memory at once."""
 
+
+_PACKINGS: Final = {
+    **dict.fromkeys(("outcome", "kind", "labels", "names"), BYTES),
+    **dict.fromkeys(("asked", "language", "words", "scale", "norm"), Packing(2)),
+    **dict.fromkeys(("start", "length", "line", "lines", "kinds", "content_order"), Packing(4)),
+    **dict.fromkeys(("first", "label_at", "names_at"), Packing(4, is_ascending=True)),
+    **{f"{field}.{name}": BYTES for field in (*FIELDS, NAMES) for name in ("terms", "counts", "windows")},
+    **{f"{field}.places": Packing(2, is_ascending=True) for field in (*FIELDS, NAMES)},
+    **{f"{field}.window_sizes": Packing(2) for field in (*FIELDS, NAMES)},
+    **{f"{field}.{name}": Packing(4, is_ascending=True) for field in (*FIELDS, NAMES)
+       for name in ("block_at", "posting_at", "repeat_at", "window_at")},
+}  # fmt: skip
+"""Deflated sections of a compact segment. Hashes, signs and magnitudes do not become smaller."""
 
 TEMPORARY: Final = "segment."
 """Prefix of the names of temporary files, after the dot."""
@@ -54,6 +69,7 @@ class Source(Protocol):
     """Rows of whole blobs, to be written in their order."""
 
     dimensions: int
+    is_compact: bool
 
     def blobs(self) -> BlobTable:
         """Return the blobs."""
@@ -72,11 +88,12 @@ class Source(Protocol):
 
 
 class RowsSource:
-    """Rows in memory."""
+    """Rows in memory. With `is_compact` they become a compact segment, see `Segment`."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, *, is_compact: bool = False) -> None:
         self._rows = rows
         self.dimensions = rows.vectors.shape[1]
+        self.is_compact = is_compact
 
     def blobs(self) -> BlobTable:
         blobs = self._rows.blobs
@@ -108,13 +125,26 @@ class RowsSource:
             # Bit signatures: the number of differing signs estimates the angle of two vectors (Charikar 2002). Search
             # scans them and reads only the vectors of the nearest rows.
             yield np.packbits(rows.vectors > 0, axis=1).data
+        elif name == "vectors" and self.is_compact:
+            yield pack_magnitudes(rows.vectors).data
+        elif name == "scale" and self.is_compact:
+            yield self._scales().data
         elif name in COLUMNS:
             yield np.ascontiguousarray(rows.columns[name].astype(COLUMNS[name])).data
         else:
             yield np.ascontiguousarray(rows.vectors if name == "vectors" else rows.contents).data
 
+    def _scales(self) -> NDArray[np.float16]:
+        """Return the scales of the vectors that will be read."""
+        vectors = self._rows.vectors
+        read = unpack_vectors(pack_magnitudes(vectors), np.packbits(vectors > 0, axis=1), self.dimensions)
+        return unit_scales(read, self._rows.columns["scale"].astype(np.float16))
+
     def postings(self, field: str, _terms: int, /) -> Iterator[SortedPostings]:
-        yield name_postings(self._rows.blobs.names) if field == NAMES else sort_postings(self._rows.postings[field])
+        if field == NAMES:
+            yield name_postings([] if self.is_compact else self._rows.blobs.names)
+        else:
+            yield sort_postings(self._rows.postings[field])
 
 
 class SegmentSource:
@@ -125,6 +155,7 @@ class SegmentSource:
         self._keep = np.ones(segment.blobs, bool) if keep is None else keep
         self._mask = None if self._keep.all() else np.repeat(self._keep, np.diff(segment.first))
         self.dimensions = segment.dimensions
+        self.is_compact = segment.is_compact
 
     def blobs(self) -> BlobTable:
         segment, keep = self._segment, self._keep
@@ -196,9 +227,9 @@ class SegmentSource:
         return np.cumsum(self._mask if self._mask is not None else np.zeros(0, bool)) - 1
 
 
-def write_segment(folder: Path, rows: Rows) -> SegmentEntry:
+def write_segment(folder: Path, rows: Rows, *, is_compact: bool = False) -> SegmentEntry:
     """Publish rows as a segment; the same rows give the same file. Raises StorageFailed."""
-    return write_sources(folder, [RowsSource(rows)], folder)
+    return write_sources(folder, [RowsSource(rows, is_compact=is_compact)], folder)
 
 
 def load_rows(rows: Rows) -> Segment:
@@ -213,7 +244,7 @@ def load_rows(rows: Rows) -> Segment:
 def write_sources(
     folder: Path, sources: Sequence[Source], scratch: Path, check_stop: Callable[[], None] = lambda: None
 ) -> SegmentEntry:
-    """Publish the rows of some sources as one segment.
+    """Publish the rows of some sources, all of which are compact or none, as one segment.
 
     The temporary file is created in `scratch`, on the same file system. `check_stop` may raise between two parts.
 
@@ -230,7 +261,8 @@ def write_sources(
             digest.update(part)
             file.write(part)
 
-        _write(ContainerWriter(MAGIC, write), sources, tables, rows)
+        packings = _PACKINGS if _are_compact(sources) else {}
+        _write(PackedWriter(MAGIC, write, packings), sources, tables, rows)
         # Named by content: an interrupted run that is repeated writes the same file again instead of a second one.
         target = folder / digest.hexdigest()
         file.publish(target)
@@ -249,6 +281,7 @@ def _write(writer: ContainerWriter, sources: Sequence[Source], tables: Sequence[
         "dimensions": dimensions,
         "id_bytes": tables[0].oids.shape[1] if tables else 20,
         "languages": names,
+        **({COMPACT: True} if _are_compact(sources) else {}),
     }
     for name, column in _blob_sections(tables, {name: code for code, name in enumerate(names)}).items():
         writer.add_section(name, [column], LONG_BLOCK)
@@ -267,6 +300,12 @@ def _write(writer: ContainerWriter, sources: Sequence[Source], tables: Sequence[
     writer.add_section("names_at", [np.cumsum(lengths).astype("<u4").data])
     _write_postings(writer, NAMES, sources, np.cumsum([0, *(len(table.oids) for table in tables)]).tolist())
     writer.finish(fields)
+
+
+def _are_compact(sources: Sequence[Source]) -> bool:
+    kinds = {source.is_compact for source in sources}
+    assert len(kinds) <= 1, "sources of two kinds cannot be joined"
+    return kinds == {True}
 
 
 def _used_names(tables: Sequence[BlobTable]) -> Iterator[str]:

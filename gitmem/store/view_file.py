@@ -97,15 +97,18 @@ def view_parts(
 
 
 def view_contents(
-    tree: str, entries: Sequence[ViewEntry] | ViewColumns, postings: Mapping[str, Postings] | None = None
+    tree: str,
+    entries: Sequence[ViewEntry] | ViewColumns,
+    postings: Mapping[str, Postings] | None = None,
+    *,
+    has_sorted_keys: bool = True,
 ) -> tuple[dict[str, Any], dict[str, Buffer]]:
-    """Return the fields and sections of a view, for a file that contains more than the view."""
+    """Return the fields and sections of a view, for a file that contains more than the view.
+
+    Without `has_sorted_keys` each reader sorts the keys of the blobs.
+    """
     columns = _canonical(entries if isinstance(entries, ViewColumns) else columns_of(entries))
     indexed = columns.reasons == INDEXED
-    keys = blob_keys(columns.oids, columns.codes, columns.languages)
-    # Sorted once here, so that no query sorts the keys of a large tree to join it with the rows.
-    order = np.flatnonzero(indexed)
-    order = order[np.argsort(keys[order], kind="stable")]
     fields: dict[str, Any] = {
         "tree": tree,
         "entries": len(columns.paths),
@@ -118,12 +121,23 @@ def view_contents(
         "oids": np.ascontiguousarray(columns.oids).data,
         "language": columns.codes.astype("<u2").data,
         "reason": columns.reasons.data,
-        "sorted_keys": keys[order].astype("<u8").data,
-        "sorted_entries": order.astype("<u4").data,
     }
+    if has_sorted_keys:
+        # Sorted once here, so that no query sorts the keys of a large tree to join it with the rows.
+        keys, order = _sort_keys(blob_keys(columns.oids, columns.codes, columns.languages), indexed)
+        sections |= {"sorted_keys": keys.astype("<u8").data, "sorted_entries": order.astype("<u4").data}
     for name, words in (postings or path_postings(columns.paths, indexed)).items():
         sections |= posting_sections(name, words, ENTRY, len(columns.paths))
     return fields, sections
+
+
+def _sort_keys(
+    keys: NDArray[np.uint64], indexed: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the keys of the indexed entries, ascending, and the entries."""
+    order = np.flatnonzero(indexed)
+    order = order[np.argsort(keys[order], kind="stable")]
+    return keys[order], order
 
 
 def _canonical(columns: ViewColumns) -> ViewColumns:
@@ -146,7 +160,9 @@ class View:
             self._id_bytes = int(container.fields["id_bytes"])
             self.languages = [str(name) for name in container.fields["languages"]]
             sizes = {"path_at": 4 * (self._count + 1), "oids": self._count * self._id_bytes, "reason": self._count,
-                     "language": 2 * self._count, "sorted_keys": 2 * len(container["sorted_entries"])}  # fmt: skip
+                     "language": 2 * self._count}  # fmt: skip
+            if "sorted_keys" in container:
+                sizes["sorted_keys"] = 2 * len(container["sorted_entries"])
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ENTRY, self._count) for name in PATH_FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
@@ -213,6 +229,9 @@ class View:
     @cached_property
     def sorted_keys(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         """Return the blob keys of the indexed entries, ascending, and the entry of each, ascending if keys repeat."""
+        if "sorted_keys" not in self._file:
+            keys, order = _sort_keys(self.keys, self.reasons == INDEXED)
+            return keys, order.astype(np.uint32)
         entries = self._file["sorted_entries"].numbers("<u4")
         if len(entries) and entries.max() >= self._count:
             raise damaged(self._file.path, "its sorted keys do not match its entries")
