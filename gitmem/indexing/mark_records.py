@@ -3,7 +3,7 @@
     record = 00, mark ...
     record = 01, key of another version, number of removed marks, place of each (2 bytes), added mark ...
 
-A version has most definitions of the version before, so the second form takes some twenty bytes instead of a hundred. The
+A version has most definitions of the version before, so the second form takes some twenty bytes, not a hundred. The
 key is that of `store.keys`. No record is more than `_MAX_STEPS` others away from one of the first form.
 """
 

@@ -158,9 +158,7 @@ class Run:
         Raises: Cancelled (from `report` and `stop`), WorkersFailed, GitFailed, StorageFailed.
         """
         result = RunResult(manifest)
-        segments = _SegmentBuffer(
-            self._paths, manifest, publish, self._budget.flush_bytes, is_compact=self._is_compact
-        )
+        segments = _SegmentBuffer(self._paths, manifest, publish, self._budget.flush_bytes, is_compact=self._is_compact)
         bulk = len(blobs) >= BULK_FROM
         known = KnownSegments(str(self._paths.segments), (*manifest.segments, *former))
         if self._stage is not None:

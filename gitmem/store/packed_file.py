@@ -4,8 +4,8 @@
     block   = `PACKED_BLOCK` bytes of the content, the last one fewer
 
 Before compression the numbers of a block are replaced by their differences, if they ascend, and then ordered by
-significance: first the lowest bytes of all of them. Columns of small numbers thus become runs of zeros. The field `packed`
-has the length, width and transformation of each such section, and the ends of its blocks. Checksums are those of the
+significance: first the lowest bytes of all of them. Columns of small numbers thus become runs of zeros. The field
+`packed` has the length and the packing of each such section, and the ends of its blocks. Checksums are those of the
 stored bytes.
 """
 
@@ -13,7 +13,7 @@ stored bytes.
 # asked rarely and has many times the rows, most of which never are results.
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ from gitmem.store.format import BLOCK, Buffer, Container, ContainerWriter
 from gitmem.store.section import Section, damaged
 
 PACKED_BLOCK: Final = 1 << 15
-"""Bytes of a block before compression: a tenth of a millisecond, and the ratio of a whole section but for a hundredth."""
+"""Bytes of a block before compression: it is inflated in a tenth of a millisecond."""
 
 _FIELD: Final = "packed"
 _LEVEL: Final = 6
@@ -77,7 +77,7 @@ def unpack_block(stored: Buffer, size: int, packing: Packing) -> bytes:
 class PackedWriter(ContainerWriter):
     """Writer of a container that deflates the sections with a packing."""
 
-    def __init__(self, magic: bytes, write: Any, packings: Mapping[str, Packing]) -> None:
+    def __init__(self, magic: bytes, write: Callable[[Buffer], object], packings: Mapping[str, Packing]) -> None:
         super().__init__(magic, write)
         self._packings = packings
         self._packed: dict[str, list[Any]] = {}
@@ -137,9 +137,7 @@ class PackedSection(Section):
 
     __slots__ = ("_bounds", "_kept", "_length", "_packing", "_stored", "_whole")
 
-    def __init__(
-        self, path: Path, stored: Section, length: int, packing: Packing, ends: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, path: Path, stored: Section, length: int, packing: Packing, ends: NDArray[np.int64]) -> None:
         """Raises ValueError if the blocks do not fit the section."""
         self._path = path
         self._stored = stored

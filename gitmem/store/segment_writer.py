@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, SCANNED
-from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, Container, ContainerWriter
+from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, ContainerWriter
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.occurrences import NAMES, name_postings
-from gitmem.store.packed_file import BYTES, PackedWriter, Packing
+from gitmem.store.packed_file import BYTES, PackedContainer, PackedWriter, Packing
 from gitmem.store.posting_merge import merge_postings
 from gitmem.store.posting_writer import PostingWriter, sort_postings
 from gitmem.store.postings import ROW, SortedPostings
@@ -232,13 +232,12 @@ def write_segment(folder: Path, rows: Rows, *, is_compact: bool = False) -> Segm
     return write_sources(folder, [RowsSource(rows, is_compact=is_compact)], folder)
 
 
-def load_rows(rows: Rows) -> Segment:
+def load_rows(rows: Rows, *, is_compact: bool = False) -> Segment:
     """Return rows as an open segment that is in memory alone."""
     parts: list[bytes] = []
-    source = RowsSource(rows)
-    writer = ContainerWriter(MAGIC, lambda part: parts.append(bytes(part)))
-    _write(writer, [source], [source.blobs()], len(rows))
-    return Segment(Container(Path("memory"), MAGIC, b"".join(parts), is_verified=True))
+    source = RowsSource(rows, is_compact=is_compact)
+    _write(lambda part: parts.append(bytes(part)), [source], [source.blobs()], len(rows))
+    return Segment(PackedContainer(Path("memory"), MAGIC, b"".join(parts), is_verified=True))
 
 
 def write_sources(
@@ -261,8 +260,7 @@ def write_sources(
             digest.update(part)
             file.write(part)
 
-        packings = _PACKINGS if _are_compact(sources) else {}
-        _write(PackedWriter(MAGIC, write, packings), sources, tables, rows)
+        _write(write, sources, tables, rows)
         # Named by content: an interrupted run that is repeated writes the same file again instead of a second one.
         target = folder / digest.hexdigest()
         file.publish(target)
@@ -272,7 +270,11 @@ def write_sources(
     return SegmentEntry(target.name, rows, blobs, file.bytes, *((stamp.inode, stamp.modified) if stamp else (0, 0)))
 
 
-def _write(writer: ContainerWriter, sources: Sequence[Source], tables: Sequence[BlobTable], rows: int) -> None:
+def _write(
+    write: Callable[[Buffer], object], sources: Sequence[Source], tables: Sequence[BlobTable], rows: int
+) -> None:
+    is_compact = _are_compact(sources)
+    writer = PackedWriter(MAGIC, write, _PACKINGS if is_compact else {})
     names = sorted({*_used_names(tables)})
     dimensions = max((source.dimensions for source in sources), default=0)
     fields = {
@@ -281,7 +283,7 @@ def _write(writer: ContainerWriter, sources: Sequence[Source], tables: Sequence[
         "dimensions": dimensions,
         "id_bytes": tables[0].oids.shape[1] if tables else 20,
         "languages": names,
-        **({COMPACT: True} if _are_compact(sources) else {}),
+        **({COMPACT: True} if is_compact else {}),
     }
     for name, column in _blob_sections(tables, {name: code for code, name in enumerate(names)}).items():
         writer.add_section(name, [column], LONG_BLOCK)

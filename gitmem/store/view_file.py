@@ -131,9 +131,7 @@ def view_contents(
     return fields, sections
 
 
-def _sort_keys(
-    keys: NDArray[np.uint64], indexed: NDArray[np.bool_]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _sort_keys(keys: NDArray[np.uint64], indexed: NDArray[np.bool_]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Return the keys of the indexed entries, ascending, and the entries."""
     order = np.flatnonzero(indexed)
     order = order[np.argsort(keys[order], kind="stable")]

@@ -147,6 +147,30 @@ def test_gc_removes_versions_of_deleted_branches_and_no_row_that_others_need(rep
     assert lives_of(workspace)[:3] == expected[:3]
 
 
+def test_gc_keeps_versions_from_which_the_records_of_others_differ(repo: Repo) -> None:
+    def module(changed: str) -> str:
+        return (
+            "".join(f"def task_{number}(queue):\n    return queue.take({number})\n\n" for number in range(20)) + changed
+        )
+
+    repo.commit({"src/tasks.py": module("")}, "Add tasks")
+    repo.git("switch", "-q", "-c", "topic")
+    tip = repo.commit({"src/tasks.py": module(SORT)}, "Sort names")
+    repo.git("switch", "-q", "main")
+    repo.commit({"src/tasks.py": module(PARSE + RETRY_WITH_JITTER)}, "Send again")
+    repo.git("merge", "-q", "-s", "ours", "topic")
+    index_past(workspace_of(repo))
+    repo.git("reset", "-q", "--hard", tip)
+    repo.git("branch", "-D", "topic")
+    repo.git("reflog", "expire", "--expire=all", "--all")
+    index_past(workspace_of(repo))
+    collect(workspace_of(repo), now=True)
+    workspace_of(repo).paths.past.lifetimes.unlink()
+    index_past(workspace_of(repo))
+    (found,) = [hit for hit in ask(repo, "task 7 queue take").hits if hit.hit.symbol == "task_7"]
+    assert found.is_alive
+
+
 @pytest.mark.parametrize("kind", ["segment", "lives", "manifest"])
 def test_damage_is_found_and_repaired(repo: Repo, kind: str) -> None:
     workspace = workspace_of(repo)

@@ -2,6 +2,7 @@
 
 import string
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -96,12 +97,33 @@ def test_selected_blobs_keep_exactly_their_rows(tmp_path: Path, blobs: list[Samp
 
 
 @many
-@given(parts=st.lists(sample_blobs(), min_size=1, max_size=4))
-def test_a_merge_gives_the_same_file_as_writing_all_rows_at_once(tmp_path: Path, parts: list[list[SampleBlob]]) -> None:
+@given(parts=st.lists(sample_blobs(), min_size=1, max_size=4), is_compact=st.booleans())
+def test_a_merge_gives_the_same_file_as_writing_all_rows_at_once(
+    tmp_path: Path, parts: list[list[SampleBlob]], is_compact: bool
+) -> None:
     """Property 9: Storage round trip."""
-    segments = [reopen(tmp_path, write_segment(tmp_path, rows_of(part))) for part in parts]
+    segments = [reopen(tmp_path, write_segment(tmp_path, rows_of(part), is_compact=is_compact)) for part in parts]
     merged = write_sources(tmp_path, [SegmentSource(segment) for segment in segments], tmp_path)
-    assert merged.name == write_segment(tmp_path, rows_of([blob for part in parts for blob in part])).name
+    whole = rows_of([blob for part in parts for blob in part])
+    assert merged.name == write_segment(tmp_path, whole, is_compact=is_compact).name
+
+
+@many
+@given(blobs=sample_blobs())
+def test_a_compact_segment_has_the_same_rows_but_for_the_lengths_of_components(
+    tmp_path: Path, blobs: list[SampleBlob]
+) -> None:
+    """Property 9: Storage round trip."""
+    rows = rows_of(blobs)
+    segment = reopen(tmp_path, write_segment(tmp_path, rows, is_compact=True))
+    segment.check()
+    segment.check_structure()
+    read = segment.load_rows()
+    assert ((read.vectors > 0) == (rows.vectors > 0)).all()
+    scales = {"scale": read.columns["scale"]}
+    assert_same_rows(read, replace(rows, vectors=read.vectors, columns={**rows.columns, **scales}))
+    for row in range(segment.rows):
+        assert bytes(segment.read_vector(row)) == read.vectors[row].tobytes()
 
 
 @many
