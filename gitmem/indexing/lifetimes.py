@@ -19,7 +19,7 @@ from gitmem.fsio import write_atomic
 from gitmem.git.version_log import CommitVersions
 from gitmem.indexing.chunk_histories import ALIVE, UNKNOWN, ChunkHistories, Chunks
 from gitmem.indexing.mark_records import RecordReader
-from gitmem.indexing.past_rows import mark_number, marks_of
+from gitmem.indexing.past_rows import mark_number, mark_numbers
 from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.packed_file import BYTES, Packing, build_packed_container, find_packed_container
@@ -258,5 +258,5 @@ def _read_chunks(index: OpenSegments, rows: NDArray[np.int64]) -> Chunks:
 
 def _marks_in(index: OpenSegments) -> NDArray[np.uint64]:
     """Return the marks of all rows as numbers, [rows]."""
-    marks = (mark_number(mark) for segment in index.segments for mark in marks_of(segment.contents()))
-    return np.fromiter(marks, np.uint64, index.rows)
+    parts = [mark_numbers(segment.contents()) for segment in index.segments]
+    return np.concatenate(parts) if parts else np.zeros(0, np.uint64)

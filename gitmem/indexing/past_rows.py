@@ -47,8 +47,16 @@ def marks_of(contents: NDArray[np.uint8]) -> list[bytes]:
     return [marked[at : at + MARK_BYTES] for at in range(0, len(marked), MARK_BYTES)]
 
 
+def mark_numbers(contents: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return the same marks as numbers, [contents]."""
+    padded = np.zeros((len(contents), 8), np.uint8)
+    padded[:, :MARK_BYTES] = contents[:, :MARK_BYTES] | _HIGH_BIT
+    numbers: NDArray[np.uint64] = padded.view("<u8")[:, 0]
+    return numbers
+
+
 def mark_number(mark: bytes) -> int:
-    """Return a mark as a number."""
+    """Return one mark as such a number."""
     return int.from_bytes(mark, "little")
 
 

@@ -33,7 +33,8 @@ _MOST_KEPT: Final = 128
 """Inflated blocks that a section keeps: 4 MB."""
 
 _FEW: Final = 2048
-"""Rows or ranges up to which only their blocks are inflated."""
+_FEW_BLOCKS: Final = 9
+"""Rows or ranges up to which only their blocks are inflated, if the section has more than some blocks."""
 
 
 class Packing(NamedTuple):
@@ -188,17 +189,25 @@ class PackedSection(Section):
             raise damaged(self._path, str(problem)) from problem
 
     def slices(self, starts: NDArray[np.integer], ends: NDArray[np.integer]) -> list[bytes]:
-        if len(starts) > _FEW:
-            self.all()
+        if len(starts) > _FEW or len(self._bounds) <= _FEW_BLOCKS:
+            view = self.all()
+            if len(starts) and ((ends < starts).any() or ends.max() > len(view)):
+                raise damaged(self._path, "offset out of range")
+            return [bytes(view[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return [bytes(self.read(start, end)) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def pick(self, rows: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
-        if width <= 0 or self._length % width or (len(rows) and rows.max() >= self._length // width):
+        rows_of_block, remainder = divmod(PACKED_BLOCK, width)
+        if remainder or self._length % width or (len(rows) and rows.max() >= self._length // width):
             raise damaged(self._path, "row out of range")
-        if len(rows) > _FEW:
+        if len(rows) > _FEW or len(self._bounds) <= _FEW_BLOCKS:
             return np.frombuffer(self.all(), np.uint8).reshape(-1, width)[rows]
-        parts = [self.read(width * row, width * (row + 1)) for row in rows.tolist()]
-        return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
+        picked = np.zeros((len(rows), width), np.uint8)
+        blocks = rows // rows_of_block
+        for block in np.unique(blocks).tolist():
+            table = np.frombuffer(self._block(block), np.uint8).reshape(-1, width)
+            picked[blocks == block] = table[rows[blocks == block] - block * rows_of_block]
+        return picked
 
     def numbers(self, kind: str) -> NDArray[Any]:
         if self._length % np.dtype(kind).itemsize:
