@@ -169,10 +169,10 @@ class PackedSection(Section):
         first, last = start // PACKED_BLOCK, max(end - 1, start) // PACKED_BLOCK
         if start == end:
             return memoryview(b"")
-        content = self._block(first) if first == last else b"".join(map(self._inflate, range(first, last + 1)))
+        content = self._kept_block(first) if first == last else b"".join(map(self._inflate, range(first, last + 1)))
         return memoryview(content)[start - first * PACKED_BLOCK : end - first * PACKED_BLOCK]
 
-    def _block(self, block: int) -> bytes:
+    def _kept_block(self, block: int) -> bytes:
         content = self._kept.get(block)
         if content is None:
             if len(self._kept) >= _MOST_KEPT:
@@ -205,7 +205,7 @@ class PackedSection(Section):
         picked = np.zeros((len(rows), width), np.uint8)
         blocks = rows // rows_of_block
         for block in np.unique(blocks).tolist():
-            table = np.frombuffer(self._block(block), np.uint8).reshape(-1, width)
+            table = np.frombuffer(self._kept_block(block), np.uint8).reshape(-1, width)
             picked[blocks == block] = table[rows[blocks == block] - block * rows_of_block]
         return picked
 

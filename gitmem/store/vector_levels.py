@@ -41,7 +41,8 @@ def unpack_vectors(magnitudes: NDArray[np.uint8], signs: NDArray[np.uint8], dime
     levels = (magnitudes[:, :, None] >> _SHIFTS & 3).reshape(len(magnitudes), 4 * packed_width(dimensions))
     is_positive = np.unpackbits(signs, axis=1, count=dimensions).astype(bool)
     values = _MAGNITUDES[levels[:, :dimensions]]
-    return np.where(is_positive, values, -values)
+    signed: NDArray[np.int8] = np.where(is_positive, values, -values)
+    return signed
 
 
 def unit_scales(vectors: NDArray[np.int8], scales: NDArray[np.float16]) -> NDArray[np.float16]:

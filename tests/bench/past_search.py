@@ -38,7 +38,7 @@ MOST_BYTES: Final = 1.0
 """Least shares of introducing commits among the first and the first ten results, of deleted functions among the first
 ten, and most bytes for 1,000 commits, in sizes of HEAD's index."""
 
-_SIZES: Final = 6
+_SIZES: Final = 7
 """Figures of an index before those of its cost."""
 
 _FUNCTIONS: Final = ("function", "method")
@@ -111,6 +111,7 @@ def measure_index(gitmem: Gitmem, name: str, path: Path, since: str | None) -> l
         Figure(name, "index of HEAD", head / 1e6, "MB"),
         Figure(name, "index of the past", size / 1e6, "MB"),
         Figure(name, "for 1,000 commits", size / head / commits * 1000, "indexes of HEAD", MOST_BYTES),
+        Figure(name, "index of the messages", report["history"]["index_bytes"] / 1e6, "MB"),
         Figure(name, "CPU with messages", cpu, "s"),
         Figure(name, "CPU with nothing to do", again, "s"),
     ]
