@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
-from gitmem.store.format import Section
 from gitmem.store.packed_file import (
     BYTES,
     PACKED_BLOCK,
@@ -20,6 +19,7 @@ from gitmem.store.packed_file import (
     pack_block,
     unpack_block,
 )
+from gitmem.store.section import Section
 from gitmem.store.vector_levels import pack_magnitudes, unit_scales, unpack_vectors
 
 MAGIC = b"GITMEMTT"
