@@ -7,10 +7,11 @@ command of the user that names a remote or a URL, use the network, with the user
 
 import errno
 import os
+import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Final, NamedTuple
 
 from gitmem.errors import GitFailed, GitmemError
@@ -73,6 +74,12 @@ _RESTRICTING_VARIABLES: Final = {"GIT_ALLOW_PROTOCOL": "https:ssh", "GIT_TERMINA
 
 _SPEED_VARIABLES: Final = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
 """git gives up on a server that sends nothing for a minute. The user may set others."""
+
+# ssh opens the terminal itself, whatever its standard input is, and waits for ever for an answer or a silent server.
+_SSH_OPTIONS: Final = " -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=15 -o ServerAliveCountMax=4"
+
+_UNREADABLE_REMOTE: Final = "fatal: Could not read from remote repository."
+"""Last message of git if ssh failed; the line before it has the reason, by ssh or by the server."""
 
 _RESOURCE_HINTS: Final = {
     errno.EMFILE: "allow this process more open files (ulimit -n) and try again",
@@ -149,17 +156,37 @@ def run_restricted_git(
 ) -> GitResult:
     """Run git for a URL that the user named, by https or ssh alone, and wait for its end.
 
-    The user's proxies, certificates and credential helpers apply. For a `server`, such as `https://github.com`, the
-    token is the password instead. git finds it in its environment, so it is neither an argument nor in a file.
+    The user's proxies, certificates, keys and credential helpers apply. For a `server`, such as `https://github.com`,
+    the token is the password instead. git finds it in its environment, so it is neither an argument nor in a file.
+
+    Neither git nor ssh asks a question on the terminal.
     """
     inherited = {name: value for name, value in os.environ.items() if not _is_unfit(name)}
     environment = inherited | _RESTRICTING_VARIABLES | {TOKEN_VARIABLE: token}
     for name, value in _SPEED_VARIABLES.items():
         environment.setdefault(name, value)
+    if command := _find_ssh_command(environment, cwd, git_dir):
+        environment["GIT_SSH_COMMAND"] = command + _SSH_OPTIONS
     # The empty value removes the user's helpers, which could have an outdated password.
     helper = ["-c", "credential.helper=", "-c", f"credential.{server}.helper={_TOKEN_HELPER}"] if server else []
     directory = [f"--git-dir={git_dir}"] if git_dir else []
     return _run_to_end(["git", *_RESTRICTING_OPTIONS, *helper, *directory, *args], cwd, environment)
+
+
+def _find_ssh_command(environment: Mapping[str, str], cwd: Path, git_dir: Path | None) -> str:
+    """Return the command that git uses for ssh, "" if it is another program, with options of its own."""
+    command = environment.get("GIT_SSH_COMMAND", "")
+    if not command:
+        configured = run_git(["config", "--get", "core.sshCommand"], cwd=cwd, git_dir=git_dir, check=False)
+        command = configured.stdout.decode("utf-8", "surrogateescape").strip()
+    if not command:
+        # A program, and no line of a shell.
+        command = shlex.quote(environment.get("GIT_SSH") or "ssh")
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return command if words and PurePath(words[0]).stem == "ssh" else ""
 
 
 def _is_unfit(name: str) -> bool:
@@ -245,8 +272,13 @@ def start_git(
 
 
 def first_error_line(stderr: str) -> str:
-    """Return the most relevant line of git's messages: the first fatal one, else the first error, else the first."""
+    """Return the most relevant line of git's messages: the first fatal one, else the first error, else the first.
+
+    If a remote cannot be read, it is the line before that message.
+    """
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    if _UNREADABLE_REMOTE in lines[1:]:
+        return lines[lines.index(_UNREADABLE_REMOTE) - 1].removeprefix("fatal: ")
     for prefix in ("fatal: ", "error: ", ""):
         for line in lines:
             if line.startswith(prefix):

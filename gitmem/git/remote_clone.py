@@ -34,6 +34,8 @@ _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-prune", "--no-write-fetc
 _DENIED: Final = ("Authentication failed", "could not read Username", "could not read Password", "Permission denied",
     "returned error: 403", "terminal prompts disabled")  # fmt: skip
 _ABSENT: Final = ("not found", "returned error: 404", "does not exist", "does not appear to be a git repository")
+_UNKNOWN_KEY: Final = "Host key verification failed"
+_CHANGED_KEY: Final = "REMOTE HOST IDENTIFICATION HAS CHANGED"
 _REDIRECTED: Final = re.compile(r"returned error: 30[1278]|unable to update url base from redirection")
 
 
@@ -209,10 +211,22 @@ def _run(
 
 def _explain(stderr: str, url: RemoteUrl) -> str:
     """Return the remedy for a message of git, "" if none is known."""
+    if _CHANGED_KEY in stderr:
+        return "somebody may be listening: ask the operator of the host before you remove its old key (ssh-keygen -R)"
+    if _UNKNOWN_KEY in stderr:
+        return f"check the key of the host and accept it: {_login_command(url)}"
     if any(words in stderr for words in (*_DENIED, *_ABSENT)):
         # Forges deny that a private repository exists.
-        own = "put a token into GITMEM_GIT_TOKEN" if url.is_https else "add your key: ssh-add"
-        return f"check the URL; for a private repository {own}, or use a credential helper of git"
+        own = "put a token into GITMEM_GIT_TOKEN, or use a credential helper of git"
+        return f"check the URL; for a private repository {own if url.is_https else 'add your key: ssh-add'}"
     if _REDIRECTED.search(stderr):
         return "the server redirects to another URL: give that one, often with `.git` at the end"
     return full_disk_hint(stderr)
+
+
+def _login_command(url: RemoteUrl) -> str:
+    """Return the command that logs in to the host of an ssh URL, and asks about its key."""
+    is_full = "://" in url.text
+    place = url.text.partition("://")[2].partition("/")[0] if is_full else url.text.partition(":")[0]
+    login, _, port = place.partition(":")
+    return " ".join(["ssh -T", *([f"-p {port}"] if port else []), login])
