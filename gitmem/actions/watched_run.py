@@ -44,17 +44,24 @@ def update_index(
     describe: "Callable[[Progress], str]" = describe_progress,
     *,
     wait: bool = False,
+    list_files: bool = False,
 ) -> IndexReport:
     """Index HEAD, the staged and all changed files, and return the report; `describe` words the progress.
 
-    With `wait` a run waits for the end of one in another process. A second run of this process is always refused.
+    With `wait` a run waits for the end of one in another process. A second run of this process is always refused. With
+    `list_files` the report has the details of files.
 
     Raises: CallCancelled, Busy if the index is being written, Cancelled if somebody stopped the run, and as `refresh`.
     """
     with _RUNS.enter(workspace.paths.root):
         if mode == RESET:
             remove_own_index(workspace)
-        run = _WatchedRun(workspace, full=mode == FULL, wait=wait)
+        full = mode == FULL
+        settings = RefreshSettings(
+            staged=True, uncommitted=True, full=full, wait=wait, list_files=list_files, event="mcp",
+            resume=resume_command(full=full, uncommitted=True),
+        )  # fmt: skip
+        run = _WatchedRun(workspace, settings)
         try:
             return run.wait(call, describe)
         except CallCancelled:
@@ -89,10 +96,9 @@ _RUNS: Final = _Runs()
 class _WatchedRun:
     """Run in a thread of its own: the thread of the call must notice that the call was cancelled."""
 
-    def __init__(self, workspace: Workspace, *, full: bool, wait: bool) -> None:
+    def __init__(self, workspace: Workspace, settings: RefreshSettings) -> None:
         self._workspace = workspace
-        self._full = full
-        self._may_wait = wait
+        self._settings = settings
         self._finished = threading.Event()
         self._stopping = False
         self._progress: Progress | None = None
@@ -121,11 +127,8 @@ class _WatchedRun:
 
     def _run(self) -> None:
         try:
-            settings = RefreshSettings(
-                staged=True, uncommitted=True, full=self._full, wait=self._may_wait, event="mcp",
-                resume=resume_command(full=self._full, uncommitted=True),
-            )  # fmt: skip
-            self._report = refresh(self._workspace, self._workspace.location.head_tree, settings, report=self._receive)
+            tree = self._workspace.location.head_tree
+            self._report = refresh(self._workspace, tree, self._settings, report=self._receive)
         except Exception as error:
             self._error = error
         finally:

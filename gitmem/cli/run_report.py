@@ -73,9 +73,8 @@ def print_details(report: IndexReport) -> None:
     """Print every skipped file with its size, the texts in Latin-1, and the extensions without a grammar."""
     if report.details is None:
         return
-    for path, reason, bytes_, limit in report.details.skipped:
-        length = "" if bytes_ is None else f", {bytes_:,} bytes"
-        print(f"  {reason}: {visible(path)}{length}{f' of at most {limit:,}' if limit is not None else ''}")
+    for file in report.details.skipped:
+        print(f"  {file.line}")
     for path in report.details.latin1:
         print(f"  read as Latin-1: {visible(path)}")
     if report.details.extensions:

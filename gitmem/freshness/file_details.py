@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gitmem.chunking.blob_text import read_limit
+from gitmem.display import visible
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.overlay import read_stat
@@ -32,6 +33,13 @@ class SkippedFile(NamedTuple):
     reason: str
     size: int | None
     limit: int | None
+
+    @property
+    def line(self) -> str:
+        """Reason, path, size and limit for people, with invisible characters escaped."""
+        length = "" if self.size is None else f", {self.size:,} bytes"
+        most = "" if self.limit is None else f" of at most {self.limit:,}"
+        return f"{self.reason}: {visible(self.path)}{length}{most}"
 
 
 class FileDetails(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.actions.cancel import cancel
 from gitmem.actions.watched_run import INCREMENTAL, update_index
 from gitmem.actions.web_page import open_page, stop_page
-from gitmem.display import count, visible
+from gitmem.display import count, shares, visible
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.run_preview import preview_run
 from gitmem.indexing.fingerprint import is_made_with
@@ -19,9 +19,11 @@ from gitmem.settings import SETTINGS
 from gitmem.workspace import Workspace, find_index
 
 if TYPE_CHECKING:
+    from gitmem.freshness.file_details import FileDetails
     from gitmem.resident.open_repository import OpenRepository
 
 _MAX_PROBLEMS: Final = 5
+_MAX_FILES: Final = 100
 
 
 class AdminCall(NamedTuple):
@@ -38,23 +40,48 @@ def index_update(server: AdminCall, arguments: Arguments) -> str:
     if arguments["dry_run"]:
         report = preview_run(
             workspace, workspace.location.head_tree, staged=True, uncommitted=True,
-            full=arguments["mode"] != INCREMENTAL, list_files=False,
+            full=arguments["mode"] != INCREMENTAL, list_files=arguments["verbose"],
         )  # fmt: skip
     else:
-        report = update_index(workspace, arguments["mode"], server.call)
-    values = mask_value(report.as_json())
-    return dump(values) if arguments["format"] == "json" else _describe(report)
+        report = update_index(workspace, arguments["mode"], server.call, list_files=arguments["verbose"])
+    return dump(mask_value(_as_json(report))) if arguments["format"] == "json" else _describe(report)
+
+
+def _as_json(report: IndexReport) -> dict[str, Any]:
+    """Return a report with at most so many files as an answer may name."""
+    values = report.as_json()
+    for name in ("skipped_files", "latin1_files"):
+        if len(values.get(name, ())) > _MAX_FILES:
+            values[f"more_{name}"] = len(values[name]) - _MAX_FILES
+            values[name] = values[name][:_MAX_FILES]
+    return values
 
 
 def _describe(report: IndexReport) -> str:
+    lines = [_outcome(report)]
+    if report.skipped and (report.details or not report.up_to_date):
+        lines.append(f"skipped {report.skipped.total():,}: {shares(report.skipped)}")
+    lines += _describe_files(report.details) if report.details else []
+    lines += [f"note: rebuilt: {visible(report.rebuilt)}"] if report.rebuilt else []
+    return "\n".join([*lines, *(f"note: {visible(problem)}" for problem in report.problems[:_MAX_PROBLEMS])])
+
+
+def _outcome(report: IndexReport) -> str:
     if report.dry_run:
         return f"would index {count(report.files, 'file')}: {count(report.embedded, 'blob')} to embed"
     if report.up_to_date:
         return "the index is up to date"
-    lines = [f"{report.status}: {count(report.files, 'file')}, {count(report.embedded, 'blob')} embedded, "
-             f"{report.reused:,} reused, {count(report.chunks, 'chunk')}"]  # fmt: skip
-    lines += [f"note: rebuilt: {visible(report.rebuilt)}"] if report.rebuilt else []
-    return "\n".join([*lines, *(f"note: {visible(problem)}" for problem in report.problems[:_MAX_PROBLEMS])])
+    return (
+        f"{report.status}: {count(report.files, 'file')}, {count(report.embedded, 'blob')} embedded, "
+        f"{report.reused:,} reused, {count(report.chunks, 'chunk')}"
+    )
+
+
+def _describe_files(details: "FileDetails") -> list[str]:
+    lines = [file.line for file in details.skipped] + [f"read as Latin-1: {visible(path)}" for path in details.latin1]
+    more = [f"{len(lines) - _MAX_FILES:,} more files"] if len(lines) > _MAX_FILES else []
+    shown = {visible(name): files for name, files in details.extensions.items()}
+    return [*lines[:_MAX_FILES], *more, *([f"without a grammar: {shares(shown)}"] if shown else [])]
 
 
 def index_cancel(server: AdminCall, arguments: Arguments) -> str:

@@ -24,6 +24,7 @@ INDEX_UPDATE: Final = Tool(
                 "description": "full: embed everything again; reset: delete the index first",
             },
             "dry_run": {"type": "boolean", "default": False, "description": "only report"},
+            "verbose": {"type": "boolean", "default": False, "description": "name the skipped files"},
             "root": ROOT,
             "format": FORMAT,
         }

@@ -74,6 +74,40 @@ def test_an_index_is_updated_reset_and_previewed(own: Repo) -> None:
     talk(own.path, action, "search,memory,admin")
 
 
+def test_a_verbose_update_names_the_skipped_files(own: Repo) -> None:
+    own.write({"big.py": "x = 1\n" * 300_000, "data.bin": b"a\0b", "latin.xyz": "caf\xe9".encode("latin-1")})
+
+    async def action(client: Client) -> None:
+        preview = await ask(client, "index_update", dry_run=True, verbose=True)
+        assert "large: big.py, 1,800,000 bytes of at most 1,048,576" in preview
+        plain = (await ask(client, "index_update")).splitlines()
+        assert plain[1].startswith("skipped ")
+        assert "big.py" not in "".join(plain)
+        lines = (await ask(client, "index_update", verbose=True)).splitlines()
+        assert lines[0] == "the index is up to date"
+        assert {"binary: data.bin, 3 bytes", "read as Latin-1: latin.xyz"} <= set(lines)
+        assert [line for line in lines if line.startswith("without a grammar: ") and ".xyz 1" in line]
+        report = json.loads(await ask(client, "index_update", verbose=True, format="json"))
+        assert {"path": "data.bin", "reason": "binary", "size": 3, "limit": None} in report["skipped_files"]
+        assert "skipped_files" not in json.loads(await ask(client, "index_update", format="json"))
+
+    talk(own.path, action, "admin")
+
+
+def test_an_answer_names_a_limited_number_of_files(own: Repo) -> None:
+    own.write({f"data{number}.bin": b"a\0b" for number in range(130)})
+
+    async def action(client: Client) -> None:
+        lines = (await ask(client, "index_update", verbose=True)).splitlines()
+        assert len([line for line in lines if line.startswith("binary: ")]) <= 100
+        assert any(line.endswith(" more files") for line in lines)
+        report = json.loads(await ask(client, "index_update", verbose=True, format="json"))
+        assert len(report["skipped_files"]) == 100
+        assert report["more_skipped_files"] == sum(report["skipped"].values()) - 100
+
+    talk(own.path, action, "admin")
+
+
 def test_other_folders_are_out_of_reach(own: Repo) -> None:
     other = Repo(own.path.with_name("other"))
     other.path.mkdir()
