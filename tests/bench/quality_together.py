@@ -4,7 +4,8 @@ Queries, repositories and scores are those of `quality`, and a result of another
 searched in all repositories: from the right one, as a user who works there does; from no repository; and from a wrong
 one. The limit holds for the first. Without a repository of the user's own, many queries have answers in several: four
 of these repositories define a `Session`. Somebody who asks from there names the one that is meant, so the queries are
-also run with the name of their repository in front.
+also run with the name of their repository in front. Judgements of results of other repositories, made blindly, say how
+much of the loss comes from irrelevant ones.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from gitmem.answering.federated_search import FederatedSearcher, Member
@@ -19,8 +21,10 @@ from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.workspace import open_workspace
+from tests.bench.blind_pairs import FAR, Ranking, Result, write_pairs
 from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
+from tests.bench.judged_elsewhere import compare_with_labels, join_judgements, read_labels
 from tests.bench.processes import run
 from tests.bench.quality import (
     AnsweredQuery,
@@ -32,20 +36,21 @@ from tests.bench.quality import (
     read_queries,
     run_query,
 )
-from tests.bench.scoring import DEPTH, Place
+from tests.bench.scoring import DEPTH, NOWHERE, Place
 from tests.bench.subjects import clone_subject, work_folder
 
 MOST_LOST: Final = 0.02
-
-_ELSEWHERE: Final = Place("\0", 0, 0)
-"""Result of another repository, which meets no target."""
 
 Search = Callable[[BenchQuery], list[Place]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for queries and repositories."""
+    """Add the options for queries, repositories and judgements."""
     add_set_options(parser)
+    parser.add_argument(
+        "--pairs", type=Path, metavar="FOLDER", help="write the results to be judged, and compare nothing"
+    )
+    parser.add_argument("--judged", type=Path, metavar="FOLDER", help="read judged.jsonl next to what --pairs wrote")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -60,17 +65,36 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             workspace = open_workspace(subject.path, os.environ)
             searchers[name] = open_searcher(workspace, WORKING_TREE, refresh=False)
         queries = [query for name in names for query in read_queries(options.queries, name)]
-        return compare(queries, searchers)
+        rankings = rank_all(queries, searchers)
+        if options.pairs:
+            return [Figure("pairs", "written", write_pairs(rankings, work, options.pairs))]
+        if options.judged:
+            join_judgements(options.judged)
+        return [*compare(queries, searchers), *compare_with_labels(rankings, read_labels())]
+
+
+def rank_all(queries: Sequence[BenchQuery], searchers: dict[str, Searcher]) -> list[Ranking]:
+    """Return the results of each query from its repository alone, and from all together without any precedence."""
+    federation = federate(searchers, "")
+
+    def find_together(query: BenchQuery) -> list[Result]:
+        return [
+            Result(federation.members[member].name, Place(hit.path, hit.start_line, hit.end_line), hit.symbol)
+            for member, hit in federation.find(Query(query.text), FAR.stop).hits
+        ]
+
+    return [Ranking(query, find_alone(query, searchers), find_together(query)) for query in queries]
+
+
+def find_alone(query: BenchQuery, searchers: dict[str, Searcher]) -> list[Place]:
+    """Return the first results of the repository that a query is about."""
+    hits = searchers[query.repository].find(Query(query.text), DEPTH).hits[:DEPTH]
+    return [Place(hit.path, hit.start_line, hit.end_line) for hit in hits]
 
 
 def compare(queries: Sequence[BenchQuery], searchers: dict[str, Searcher]) -> list[Figure]:
     """Return the NDCG@10 of each way to search."""
     names = list(searchers)
-
-    def alone(query: BenchQuery) -> list[Place]:
-        hits = searchers[query.repository].find(Query(query.text), DEPTH).hits[:DEPTH]
-        return [Place(hit.path, hit.start_line, hit.end_line) for hit in hits]
-
     nowhere = search_together(searchers, "")
     own = {name: search_together(searchers, name) for name in names}
 
@@ -79,7 +103,7 @@ def compare(queries: Sequence[BenchQuery], searchers: dict[str, Searcher]) -> li
         return own[others[zlib.crc32(query.text.encode()) % len(others)]](query)
 
     scores = {
-        "alone": judge(queries, alone),
+        "alone": judge(queries, lambda query: find_alone(query, searchers)),
         "together, from its own repository": judge(queries, lambda query: own[query.repository](query)),
         "together, from no repository": judge(queries, nowhere),
         "together, from no repository, named in the query": judge(
@@ -94,18 +118,23 @@ def compare(queries: Sequence[BenchQuery], searchers: dict[str, Searcher]) -> li
 
 def search_together(searchers: dict[str, Searcher], own: str) -> Search:
     """Return a function that searches all repositories as a user in one of them does."""
-    federation = FederatedSearcher([Member(name, searcher, name == own) for name, searcher in searchers.items()])
+    federation = federate(searchers, own)
 
     def search(query: BenchQuery) -> list[Place]:
         found = federation.find(Query(query.text), DEPTH).hits
         return [
             Place(hit.path, hit.start_line, hit.end_line)
             if federation.members[member].name == query.repository
-            else _ELSEWHERE
+            else NOWHERE
             for member, hit in found
         ]
 
     return search
+
+
+def federate(searchers: dict[str, Searcher], own: str) -> FederatedSearcher:
+    """Return the repositories as a user in one of them, or in none for "", searches them."""
+    return FederatedSearcher([Member(name, searcher, name == own) for name, searcher in searchers.items()])
 
 
 def judge(queries: Sequence[BenchQuery], search: Search) -> float:

@@ -20,6 +20,10 @@ class Place:
     end: int
 
 
+NOWHERE: Final = Place("\0", 0, 0)
+"""Result of another repository, which meets no target."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Target of a query: a file, or lines of it if `start` is set."""
