@@ -42,8 +42,8 @@ def test_only_the_http_server_and_remote_providers_import_network_modules() -> N
     server = {SOURCE / name for name in ("mcp/transport/http.py", "mcp/transport/listening_socket.py", "web/server.py")}
     # Imported only if the user has selected a remote provider of embeddings.
     server |= {SOURCE / "embedding" / name for name in ("remote_model.py", "timed_http.py")}
-    # The only client of a database, whose library opens the sockets; `gitmem org` alone imports it.
-    server.add(SOURCE / "org/connection.py")
+    # The clients of a database and of a cluster, whose libraries open the sockets; `gitmem org` alone imports them.
+    server |= {SOURCE / "org" / name for name in ("connection.py", "ray_cluster.py")}
     local = {SOURCE / name for name in ("git/status_shortcuts.py", "resident/client.py", "resident/socket_owner.py",
                                         "resident/command_server.py", "resident/running_server.py",
                                         "resident/wire.py", "web/control.py", "web/starting.py")}  # fmt: skip
