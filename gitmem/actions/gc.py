@@ -27,7 +27,7 @@ from gitmem.store.graph import graph_files
 from gitmem.store.manifest import Manifest
 from gitmem.store.uncommitted_ids import KEEP_DAYS
 from gitmem.store.vector_files import iter_model_folders
-from gitmem.workspace import Workspace, require_index
+from gitmem.workspace import Workspace, create_index, require_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,11 @@ class CollectReport:
 def collect(workspace: Workspace, *, now: bool = False, dry_run: bool = False, wait: bool = True) -> CollectReport:
     """Remove what nothing reaches and nothing has used for two weeks, or with `now` regardless of recent use.
 
-    Raises: NoIndex, Busy, GitFailed, DamagedFile, StorageFailed.
+    Raises: NoIndex, Busy, UnsafeIndex, GitFailed, DamagedFile, StorageFailed.
     """
     require_index(workspace)
+    if not dry_run:
+        create_index(workspace, wait=wait)  # somebody may have removed a folder in it
     past = collect_past(workspace, dry_run=dry_run, wait=wait)
     if dry_run:
         return _with_past(_collect(workspace, None, now=now), past)

@@ -153,7 +153,7 @@ def used_blobs(paths: IndexPaths, days: int) -> set[str]:
     # A view never changes, so its modification time is the time it was built.
     oldest = time.time() - days * _DAY
     oids: set[str] = set()
-    for file in sorted(paths.views.iterdir()):
+    for file in sorted(paths.views.iterdir()) if paths.views.is_dir() else []:
         with suppress(DamagedFile, NewerFormat, StorageFailed, FileNotFoundError):
             if not file.name.startswith(".") and not file.suffix and file.stat().st_mtime >= oldest:
                 view = find_view(file)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import time
 from importlib import import_module
 from pathlib import Path
@@ -308,3 +309,14 @@ def test_a_damaged_segment_stops_gc_before_it_changes_anything(cli: Cli, unreach
     assert outcome.code == ExitCode.FAILED
     assert "is missing" in outcome.err
     assert sorted(Path(unreachable.path / ".gitmem").rglob("*")) == before
+
+
+@pytest.mark.parametrize("folder", ["state", "views", "graph"])
+def test_a_removed_folder_of_the_index_does_not_stop_gc(cli: Cli, unreachable: Repo, folder: str) -> None:
+    removed = unreachable.path / ".gitmem" / folder
+    shutil.rmtree(removed)
+    assert collect(open_sample(unreachable), dry_run=True).blobs == 1
+    assert not removed.exists()
+    assert cli("gc", cwd=unreachable.path).out.startswith("removed 1 blob, 1 chunk; ")
+    assert removed.is_dir()
+    assert verify(open_sample(unreachable), repair=folder == "views").sound
