@@ -26,12 +26,13 @@ PROC: Final = Path("/proc")
 
 @dataclass(slots=True)
 class Peak:
-    """Largest sums in kB, the largest number of processes, the CPU seconds, and the standard output."""
+    """Largest sums in kB, the largest number of processes, the CPU and elapsed seconds, and the standard output."""
 
     resident: int = 0
     proportional: int = 0
     processes: int = 0
     cpu: float = 0.0
+    elapsed: float = 0.0
     output: bytes = b""
 
 
@@ -78,7 +79,7 @@ def describe(subject: str, name: str, peak: Peak, bar: float | None) -> list[Fig
 def watch(command: Command, interval: float = INTERVAL) -> Peak:
     """Run a command to its end, sampling the memory of its process tree. Its output must fit into a pipe."""
     peak = Peak()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with subprocess.Popen(
         command.args,
         cwd=command.cwd,
@@ -91,6 +92,7 @@ def watch(command: Command, interval: float = INTERVAL) -> Peak:
             sample(process.pid, peak)
             time.sleep(interval)
         peak.output, errors = process.communicate()
+    peak.elapsed = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     peak.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     require_success(command, process.returncode, errors)

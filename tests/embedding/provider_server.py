@@ -10,10 +10,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Received(NamedTuple):
@@ -60,8 +62,12 @@ class ProviderServer:
 def vector_of(text: str, dimensions: int) -> list[float]:
     """Return the sum of a random vector for each word: texts that share words are similar."""
     words = "".join(letter if letter.isalnum() else " " for letter in text.lower()).split() or ["empty"]
-    rows = [np.random.default_rng(zlib.crc32(word.encode())).standard_normal(dimensions) for word in words]
-    return [float(number) for number in np.sum(rows, axis=0)]
+    return np.sum([_vector_of_word(word, dimensions) for word in words], axis=0).tolist()
+
+
+@lru_cache(1 << 14)
+def _vector_of_word(word: str, dimensions: int) -> NDArray[np.float64]:
+    return np.random.default_rng(zlib.crc32(word.encode())).standard_normal(dimensions)
 
 
 def normal(request: Received, server: ProviderServer) -> Reply:
