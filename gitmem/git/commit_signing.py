@@ -34,7 +34,7 @@ _SECONDS: Final = 30.0
 _HEADERS: Final = (b"gpgsig ", b"gpgsig-sha256 ")
 _FORMAT: Final = "--format=%H%x00%G?%x00%GS%x00%GK"
 _QUIET: Final = {"SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never", "GPG_TTY": ""}
-_HINT: Final = "unlock the key (ssh-add, gpg-agent) or run the command in a terminal; nothing is lost, it is not pushed"
+_HINT: Final = "check `git config user.signingKey`, unlock the key or use a terminal; nothing is lost or pushed"
 
 
 class Author(NamedTuple):
@@ -68,8 +68,11 @@ def read_signing_key(location: RepositoryLocation, name: str) -> str | None:
     listed = run_git(["config", "--get-regexp", pattern], git_dir=location.git_dir, check=False)
     lines = listed.stdout.decode("utf-8", "replace").splitlines()
     values = {key: value for key, _, value in (line.partition(" ") for line in lines)}
-    # Without a key git takes the one of the committer. That is gitmem, which has none, so the person is named.
-    return "" if "user.signingkey" in values or values.get("gpg.format") == "ssh" else name
+    if "user.signingkey" in values or values.get("gpg.format") == "ssh":
+        return ""
+    # Without a key git takes the one of the committer. That is gitmem, which has none, so the person is named. gpgsm
+    # compares a whole `name <address>` with no part of a certificate, but it finds addresses.
+    return f"<{name.rpartition(' <')[2]}" if values.get("gpg.format") == "x509" else name
 
 
 def sign_commit(location: RepositoryLocation, author: Author, text: CommitText) -> RawObject:

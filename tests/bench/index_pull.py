@@ -1,6 +1,6 @@
 """Pulling an index against making it: CPU and elapsed time, memory, transferred bytes, and requests to a remote model.
 
-The remote model is a server in this process, whose own work does not count. All clones end with the same complete index.
+The remote model is a server in this process, whose own work does not count. All clones end with the same index.
 """
 
 import argparse

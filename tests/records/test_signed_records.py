@@ -4,11 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode, GitFailed
 from gitmem.memory.record_paths import note_path
 from gitmem.memory.record_store import RecordStore
 from gitmem.record import parse_record
@@ -20,6 +21,7 @@ from tests.gitrepo import Repo
 from tests.records.sharing_clones import NOTE, OTHER, Clone
 
 needs_ssh = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="ssh-keygen is not installed")
+needs_gpgsm = pytest.mark.skipif(not shutil.which("gpgsm"), reason="gpgsm is not installed")
 needs_gpg = pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed")
 
 WRITERS = "refs/gitmem/writers/"
@@ -214,22 +216,79 @@ def test_a_passphrase_that_nobody_can_type_ends_the_push_and_loses_nothing(remot
     assert ann.texts() == ["kept"]
 
 
-@needs_gpg
-def test_an_openpgp_key_is_found_by_the_person(ann: Clone, bob: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def gnupg(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Make an empty home of GnuPG, whose agent takes an empty passphrase and asks nobody."""
     # Sockets of gpg-agent have short paths only.
     home = Path(subprocess.check_output(["mktemp", "-d", "/tmp/gpg-XXXX"], text=True).strip())
     monkeypatch.setenv("GNUPGHOME", str(home))
-    try:
-        make = ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "ann <ann@example.invalid>"]
-        subprocess.run([*make, "ed25519", "sign", "never"], check=True, capture_output=True)
-        ann.repo.git("config", "commit.gpgSign", "true")
-        ann.put(NOTE, "signed")
+    pinentry = home / "pinentry"
+    pinentry.write_text("#!/bin/sh\necho OK\nwhile read -r line; do echo OK; done\n")
+    pinentry.chmod(0o700)
+    (home / "gpg-agent.conf").write_text(f"pinentry-program {pinentry}\n")
+    (home / "gpgsm.conf").write_text("disable-crl-checks\n")
+    yield home
+    subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False, capture_output=True)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@needs_gpg
+def test_an_openpgp_key_is_found_by_the_person(ann: Clone, bob: Clone, gnupg: Path) -> None:
+    make = ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "ann <ann@example.invalid>"]
+    subprocess.run([*make, "ed25519", "sign", "never"], check=True, capture_output=True)
+    ann.repo.git("config", "commit.gpgSign", "true")
+    ann.put(NOTE, "signed")
+    push(ann)
+    pull(bob)
+    assert signature(bob).startswith("good: ann <ann@example.invalid> (")
+
+
+def make_certificate(home: Path, person: str) -> None:
+    """Make a certificate of a person, signed by itself, and trust it."""
+    parameters = (
+        f"Key-Type: RSA\nKey-Length: 2048\nKey-Usage: sign\nSerial: random\nName-DN: CN={person}\n"
+        f"Name-Email: {person}@example.invalid\n"
+    )
+    file = home / "certificate"
+    command = ["gpgsm", "--batch", "--quiet"]
+    subprocess.run(
+        [*command, "--output", str(file), "--generate-key"], input=parameters.encode(), check=True, capture_output=True
+    )
+    subprocess.run([*command, "--import", str(file)], check=True, capture_output=True)
+    listed = subprocess.check_output([*command, "--with-colons", "--list-secret-keys"], text=True)
+    (fingerprint,) = [line.split(":")[9] for line in listed.splitlines() if line.startswith("fpr:")]
+    (home / "trustlist.txt").write_text(f"{fingerprint} S relax\n")
+    subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=True, capture_output=True)  # it has read the list
+
+
+@needs_gpgsm
+@pytest.mark.parametrize("key", ["", "ann@example.invalid"])
+def test_a_certificate_signs_by_the_configured_key_or_the_address(
+    ann: Clone, bob: Clone, gnupg: Path, key: str
+) -> None:
+    make_certificate(gnupg, "ann")
+    ann.repo.git("config", "commit.gpgSign", "true")
+    ann.repo.git("config", "gpg.format", "x509")
+    if key:
+        ann.repo.git("config", "user.signingKey", key)
+    set_policy(bob, "refuse")
+    ann.put(NOTE, "signed")
+    push(ann)
+    pull(bob)
+    assert bob.texts() == ["signed"]
+    assert signature(bob).startswith("good: /CN=ann (")
+
+
+@needs_gpgsm
+def test_a_person_without_a_certificate_pushes_nothing_and_loses_nothing(remote: Repo, ann: Clone, gnupg: Path) -> None:
+    ann.repo.git("config", "commit.gpgSign", "true")
+    ann.repo.git("config", "gpg.format", "x509")
+    ann.put(NOTE, "kept")
+    with pytest.raises(GitFailed, match=r"cannot be signed as `commit\.gpgSign` asks: ") as caught:
         push(ann)
-        pull(bob)
-        assert signature(bob).startswith("good: ann <ann@example.invalid> (")
-    finally:
-        subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False, capture_output=True)
-        shutil.rmtree(home, ignore_errors=True)
+    assert "user.signingKey" in caught.value.hint
+    assert writers(remote) == {}
+    assert ann.texts() == ["kept"]
 
 
 def test_a_record_does_not_describe_its_own_signature() -> None:
