@@ -32,6 +32,7 @@ LEGEND: Final = {
     "document": "1 for documentation or a change log",
     "auxiliary": "1 for vendored, generated or compatibility code, a migration or a translation",
     "conversation": "words and dates of the query in the conversation, as a share of the best one, above the average",
+    "conversation_gap": "the same, and its nearest turns in meaning, as shares that they lack to the best conversation",
     "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
     "first_piece": "what the first piece of a definition that was cut lacks to its best piece",
     "elsewhere": "1 in another repository than the one of the current folder",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.adjacent_turns import TURN_KIND, score_adjacent_turns
+from gitmem.search.best_sums import sum_best
 from gitmem.search.defined_names import definition_features
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
@@ -22,6 +23,7 @@ from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
 from gitmem.search.qualified_names import own_name
+from gitmem.search.whole_conversations import measure_gaps
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
 # The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
@@ -57,12 +59,14 @@ RECORD_WEIGHTS: Final[Mapping[str, float]] = {
     "lexical_gap": -0.66,
     "file": 1.7,
     "conversation": 6.0,  # words and dates in the whole conversation of a turn [share of the best one, above the mean]
+    "conversation_gap": -3.0,  # the same and the nearest turns, below those of the best one [shares, 0 to 2]
     "adjacent": 1.4,  # fused scores of the turns beside a turn [standard deviations above the mean]
 }
 """The same for records: fitted on headings of public documentation by `tests/bench/fit_document_weights.py`.
 
-The weights of `conversation` and `adjacent` are chosen on the development half of
+The weights of `conversation`, its gap and `adjacent` are chosen on the development half of
 `tests/bench/conversation_quality.py`. More of `adjacent` finds a little more there, and ranks turns above better notes.
+So would more of `conversation`; the gap lowers the turns of other conversations instead.
 """
 
 CHUNK_DECAY: Final = 0.97
@@ -79,7 +83,7 @@ _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_siz
 
 _RARE: Final = frozenset(
     ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", "conversation",
-     "adjacent", *ROLES)
+     "conversation_gap", "adjacent", *ROLES)
 )  # fmt: skip
 """Features that only some candidates have: an explanation leaves them out if they are 0."""
 
@@ -179,6 +183,7 @@ def compute_features(
         "named_row": candidates.named_row.astype(np.float64),
         "file": _file_coherence(candidates),
         "conversation": _conversation(candidates),
+        "conversation_gap": _conversation_gap(query, candidates),
         "adjacent": score_adjacent_turns(
             candidates.paths, candidates.file, candidates.chunk_type, candidates.fused, candidates.pool
         ),
@@ -229,6 +234,14 @@ def _conversation(candidates: Candidates) -> NDArray[np.float64]:
     return np.where(candidates.chunk_type == TURN_KIND, (scores - counted.mean()) / best, 0.0)
 
 
+def _conversation_gap(query: ParsedQuery, candidates: Candidates) -> NDArray[np.float64]:
+    """Return how far the conversations are below the best one; for a symbol their meaning does not count."""
+    cosines = np.zeros_like(candidates.dense) if query.coded else candidates.dense
+    return measure_gaps(
+        candidates.paths, candidates.file, candidates.chunk_type, candidates.conversation, cosines, candidates.pool
+    )
+
+
 def _path_cosines(query: ParsedQuery, candidates: Candidates) -> NDArray[np.float64]:
     """Return the meaning of the paths; the same for all if the query asks for a change."""
     # A question names what a file is about, and its path does too. A change names what is wrong or new, mostly a detail
@@ -244,11 +257,7 @@ def _file_coherence(candidates: Candidates) -> NDArray[np.float64]:
     # scores (below average) count as nothing, and only the best chunks count, so a long file gains little by length.
     every = np.maximum(candidates.fused_row, 0.0).astype(np.float64)
     scores, own = every[candidates.pool], candidates.file[candidates.pool]
-    order = np.lexsort((-scores, own))
-    files = own[order]
-    rank_in_file = np.arange(len(files)) - np.searchsorted(files, files)
-    counted = np.where(rank_in_file < COUNTED_CHUNKS, scores[order] * CHUNK_DECAY**rank_in_file, 0.0)
-    totals = np.bincount(files, counted, len(candidates.paths))
+    totals = sum_best(scores, own, len(candidates.paths), COUNTED_CHUNKS, CHUNK_DECAY)
     # A file outside the pool has nothing that matches well; each of its chunks counts for itself.
     sums = np.where(np.bincount(own, minlength=len(totals))[candidates.file], totals[candidates.file], every)
     coherence: NDArray[np.float64] = sums / (totals.max(initial=0.0) or 1.0)

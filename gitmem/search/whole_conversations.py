@@ -1,4 +1,4 @@
-"""Score the conversations of candidate turns as whole texts: by BM25 over their turns, and by the dates of a query.
+"""Score the conversations of candidate turns as wholes: by BM25 over their turns, dates of a query, and nearest turns.
 
 A question names the occasion that it is about as well as the fact asked for, and the turns that answer it repeat only
 some of these words. Its date is seldom among them: that is the time of the conversation. Statistics are those of the
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.adjacent_turns import TURN_KIND
+from gitmem.search.best_sums import sum_best
 from gitmem.search.lexical import LexicalQuery, inverse_document_frequency, length_norm, saturate
 from gitmem.search.named_dates import NamedDate
 
@@ -25,6 +26,9 @@ _B: Final = 0.75
 
 DATE_WEIGHT: Final = 2.0
 """Weight of the idf of a date; about that of a word that a conversation repeats often (`K1 + 1`)."""
+
+NEAREST_TURNS: Final = 5
+"""Candidates of a conversation whose cosines are added. From 3 to 8 the results are alike."""
 
 MAX_TURNS: Final = 50_000
 """Turns of the scored conversations together; those of later conversations are not counted."""
@@ -60,6 +64,39 @@ def score_conversations(
     counted[owner[pool[positions]]] = True
     scores[positions] = _score(lexical, dates, list(spans.values()), counted)[owner]
     return scores
+
+
+def measure_gaps(
+    paths: Sequence[str],
+    file: NDArray[np.integer],
+    chunk_type: NDArray[np.uint8],
+    scores: NDArray[np.float32],
+    cosines: NDArray[np.float32],
+    pool: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return how far the conversation of each candidate is below the best one, [candidates]; 0 for what is no turn.
+
+    Two shares are added: of the scores of `score_conversations`, and of the sums of the nearest turns. The columns are
+    those of `Candidates`; conversations are compared with those of the search without filters, `pool`.
+    """
+    gaps = np.zeros(len(file))
+    turns = np.flatnonzero(chunk_type == TURN_KIND)
+    counted = turns[pool[turns]]
+    if not len(counted):
+        return gaps
+    numbers: dict[str, int] = {}
+    owner = np.zeros(len(file), np.int64)
+    for position in turns.tolist():
+        folder = paths[file[position]].rpartition("/")[0]
+        owner[position] = numbers.setdefault(folder, len(numbers))
+    # An occasion is talked about in several turns. One that is near by chance has no others about it.
+    sums = sum_best(cosines[counted].astype(np.float64), owner[counted], len(numbers), NEAREST_TURNS)
+    # Without a turn in the pool, a conversation has nothing but the candidate.
+    for values in (scores.astype(np.float64), np.maximum(sums[owner], cosines)):
+        best = values[counted].max()
+        if best > 0:
+            gaps[turns] += np.clip(1 - values[turns] / best, 0.0, 1.0)
+    return gaps
 
 
 def _find_span(view: "SearchedView", folder: bytes, entry: int) -> tuple[int, int]:

@@ -92,8 +92,9 @@ def test_a_turn_counts_more_in_the_conversation_that_is_asked_about(repo: Repo) 
         hits = search(repo, "frost vineyard: when do they meet", kinds=kinds).hits
         meetings = [named_hit(hit).path for hit, lines in hits if lines == ["We meet on Tuesday."]]
         assert meetings == ["conversation:garden 5", "conversation:office 5"]
-    scores = [hit.scores["conversation"] for hit, lines in hits if lines == ["We meet on Tuesday."]]
-    assert scores[0] > 0 > scores[1]
+    scores = [hit.scores for hit, lines in hits if lines == ["We meet on Tuesday."]]
+    assert scores[0]["conversation"] > 0 > scores[1]["conversation"]
+    assert scores[0].get("conversation_gap", 0.0) < scores[1]["conversation_gap"]
 
 
 def test_a_date_in_the_query_is_that_of_a_conversation(repo: Repo) -> None:

@@ -104,7 +104,7 @@ def test_records_are_ranked_by_their_own_weights() -> None:
     assert candidates.are_records
     features = compute_features(parse_query("keys"), candidates, {"key": 1.0})
     own = features_of(features, 0, "document")
-    assert set(own) == set(RECORD_WEIGHTS) - {"adjacent", "conversation"}  # of turns alone
+    assert set(own) == set(RECORD_WEIGHTS) - {"adjacent", "conversation", "conversation_gap"}  # of turns alone
     total = sum(RECORD_WEIGHTS[name] * value for name, value in own.items())
     assert combine_features(features, RECORD_WEIGHTS).tolist() == pytest.approx([total])
 
@@ -153,6 +153,26 @@ def test_a_turn_gains_by_the_turns_beside_it() -> None:
     assert adjacent.tolist() == pytest.approx([0.0, 2.0 + NEXT_SHARE, 0.0, 0.0, 0.0, 0.0])
     documents = candidates._replace(chunk_type=np.full(len(rows), CHUNK_TYPES.index("document"), np.uint8))
     assert not compute_features(parse_query("keys"), documents, {"key": 1.0})["adjacent"].any()
+
+
+def test_the_conversation_gap_compares_words_and_the_nearest_turns() -> None:
+    places = [("a", number) for number in range(6)] + [("b", 0), ("c", 0)]
+    paths = [f"refs/gitmem/memory:v1/conversations/x/{name}/{number:08}" for name, number in places]
+    candidates = make_candidates([(file, 0.0) for file in range(len(paths))])._replace(
+        chunk_type=np.full(len(paths), CHUNK_TYPES.index("turn"), np.uint8),
+        paths=paths,
+        dense=np.array([0.5] * 6 + [0.6, 0.5], np.float32),
+        conversation=np.array([2.0] * 6 + [4.0, 0.0], np.float32),
+        pool=np.array([True] * 7 + [False]),
+    )
+    # Five turns at 0.5 are the best sum. The last conversation has no turn in the pool.
+    expected = {"words": [0.5] * 6 + [0.0, 1.0], "meaning": [0.0] * 6 + [1 - 0.6 / 2.5, 1 - 0.5 / 2.5]}
+    gaps = compute_features(parse_query("lost keys"), candidates, {"key": 1.0})["conversation_gap"]
+    assert gaps.tolist() == pytest.approx([sum(pair) for pair in zip(*expected.values(), strict=True)])
+    of_symbol = compute_features(parse_query("RotateKeys"), candidates, {"key": 1.0})["conversation_gap"]
+    assert of_symbol.tolist() == pytest.approx(expected["words"])
+    documents = candidates._replace(chunk_type=np.full(len(paths), CHUNK_TYPES.index("document"), np.uint8))
+    assert not compute_features(parse_query("lost keys"), documents, {"key": 1.0})["conversation_gap"].any()
 
 
 def test_the_lexical_gap_is_the_distance_to_the_best_chunk_of_the_file() -> None:
