@@ -12,7 +12,10 @@ from gitmem.actions.index_objects import PREFIX, StoredObject
 from gitmem.display import first_line
 from gitmem.errors import GitmemError, UsageError
 
-SCHEMES: Final = ("s3://", "gs://", "az://")
+_VARIABLES: Final = {"s3://": "AWS", "gs://": "GOOGLE", "az://": "AZURE"}
+"""Kinds of stores, and the beginning of the environment variables of each."""
+
+SCHEMES: Final = tuple(_VARIABLES)
 _RETRIES: Final = {"max_retries": 3}
 
 
@@ -60,7 +63,8 @@ class ObjectBucket:
         try:
             yield
         except (self._error, OSError, ValueError) as problem:
+            variables = _VARIABLES[self.place[: self.place.index("://") + 3]]
             raise GitmemError(
                 f"the store `{self.place}` cannot be {action}: {first_line(str(problem))[:200]}",
-                hint="check the URL, and address and credentials in the environment (AWS_...)",
+                hint=f"check the URL, and address and credentials in the environment ({variables}_...)",
             ) from problem

@@ -1,6 +1,7 @@
 """An index shared through a folder or a bucket: checked like one under refs, and never half there."""
 
 import importlib.util
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -16,12 +17,16 @@ from gitmem.errors import ExitCode, GitmemError, UsageError
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.records.sharing import own_writer
 from gitmem.workspace import Workspace
+from tests.actions.azurite import PROGRAM, azurite
 from tests.actions.index_forgery import FORGERIES, STRANGER, forge_symbol, pack_files
 from tests.actions.index_team import Team, make_team, read_rows
 from tests.indexes import InlinePool, dump_rows, index, python_file, search, snapshot_of, workspace_of
 from tests.sample import Cli, assert_error
 
 _MISSING = [name for name in ("obstore", "moto", "flask", "flask_cors") if importlib.util.find_spec(name) is None]
+needs_azurite = pytest.mark.skipif(
+    "obstore" in _MISSING or shutil.which(PROGRAM) is None, reason=f"{PROGRAM} or obstore is not installed"
+)
 needs_bucket = pytest.mark.skipif(bool(_MISSING), reason=f"not installed: {', '.join(_MISSING)}")
 
 
@@ -96,6 +101,17 @@ def test_a_bucket_is_a_place_for_an_index(team: Team, bucket: str) -> None:
     exchange_through(team, bucket)
     with pytest.raises(GitmemError, match="the store `s3://nobody/x` cannot be read: "):
         pull_index(workspace_of(team.ann), store="s3://nobody/x")
+
+
+@needs_azurite
+def test_a_container_of_azure_is_a_place_for_an_index(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    with azurite("team") as environment:
+        for name, value in {**environment, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}.items():
+            monkeypatch.setenv(name, value)
+        exchange_through(team, "az://team/nightly")
+        with pytest.raises(GitmemError, match="the store `az://nobody/x` cannot be read: ") as caught:
+            pull_index(workspace_of(team.ann), store="az://nobody/x")
+    assert "(AZURE_...)" in caught.value.hint
 
 
 def test_the_setting_names_the_store_unless_a_remote_is_named(team: Team, store: str) -> None:
