@@ -33,6 +33,8 @@ _KINDS: Final = frozenset({b"blob", b"tree", b"commit"})
 _MAX_COMMIT: Final = 1 << 16
 _MAX_TREE: Final = 128 * MAX_FILES
 _TRIES: Final = 5
+_LARGE: Final = 1 << 20
+"""Bytes of a file that is stored as a pack of its own."""
 
 
 class IndexRefs(Closeable):
@@ -57,7 +59,7 @@ class IndexRefs(Closeable):
             delete_reference(self._location, name)  # the remote has it no more, or it is that of another version
         new = {self._prefix + writer: self._fetched(writer)
                for writer, oid in writers.items() if known.get(self._fetched(writer)) != oid}  # fmt: skip
-        fetch_refs(self._location, self.place, new, self._url)
+        fetch_refs(self._location, self.place, new, self._url, large_files=True)
         # A fetched ref counts, not the listed one: it may have moved in between.
         files, faults = [], []
         for writer in sorted(writers):
@@ -78,7 +80,7 @@ class IndexRefs(Closeable):
         added: dict[bytes, RawEntry] = {}
         for name, data in files:
             blob = make_object("blob", data, form)
-            store_objects(self._location, [blob])  # one by one: a pack takes megabytes
+            store_objects(self._location, [blob], packed=len(data) >= _LARGE)  # one by one: a file takes megabytes
             added[name.encode()] = RawEntry(FILE_MODE, blob.oid)
         for _ in range(_TRIES):
             if self._push(added):
@@ -95,7 +97,7 @@ class IndexRefs(Closeable):
         commit = make_object("commit", format_commit(tree.oid, parent, _IDENTITY, int(time.time()), "index"), form)
         store_objects(self._location, [tree, commit])
         name = self._prefix + self.writer
-        for result in push_refs(self._location, self.place, [RefUpdate(name, commit.oid)]):
+        for result in push_refs(self._location, self.place, [RefUpdate(name, commit.oid)], large_files=True):
             if result.moved:
                 return False
             if not result.accepted:

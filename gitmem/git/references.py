@@ -55,13 +55,14 @@ def may_exist(location: RepositoryLocation, name: str) -> bool:
     return name.encode() in (read_file(folder / "packed-refs") or b"")
 
 
-def store_objects(location: RepositoryLocation, objects: Sequence[RawObject]) -> None:
+def store_objects(location: RepositoryLocation, objects: Sequence[RawObject], *, packed: bool = False) -> None:
     """Write objects, referenced ones before those that refer to them; durable on return.
 
-    If it fails, or is killed, no temporary file stays in the object database. Raises GitFailed, StorageFailed.
+    Many are stored as a pack, and with `packed` few ones too: a push copies large objects out of it as they are. If it
+    fails, or is killed, no temporary file stays in the object database. Raises GitFailed, StorageFailed.
     """
     folder = location.common_dir / "objects"
-    packed = len(objects) >= _PACK_FROM
+    packed = packed or len(objects) >= _PACK_FROM
     command = ["index-pack", "--stdin"] if packed else ["unpack-objects", "-q"]
     stream = format_pack(objects, location.object_format)
     with quarantine(location) as new:

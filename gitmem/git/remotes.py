@@ -21,6 +21,9 @@ _FETCH: Final = (
 )  # fmt: skip
 
 _PUSH: Final = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
+_LARGE_FILES: Final = ("-c", "pack.window=0", "-c", "fetch.unpackLimit=1")
+"""Options for files that no delta makes smaller: git would compare each with ten others, and compress it once more."""
+
 _REJECTED: Final = "!"
 _LEASE_WORDS: Final = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
 """Reasons of a rejection that mean only that the ref has moved meanwhile."""
@@ -127,25 +130,29 @@ def list_remote_refs(
     return {name: oid for oid, name in lines if name.startswith(tuple(prefixes))}
 
 
-def fetch_refs(location: RepositoryLocation, remote: str, targets: Mapping[str, str], url: str = "") -> None:
+def fetch_refs(
+    location: RepositoryLocation, remote: str, targets: Mapping[str, str], url: str = "", *, large_files: bool = False
+) -> None:
     """Fetch refs of a remote into refs of this repository, by name; the latter may move back.
 
-    `url` replaces that of the remote. The caller excludes other writers of these refs, because locks of a git that died
-    are removed. Raises GitFailed.
+    `url` replaces that of the remote. With `large_files` the received pack is kept. The caller excludes other writers
+    of these refs, because locks of a git that died are removed. Raises GitFailed.
     """
     if not targets:
         return
     specs = [f"+{source}:{target}" for source, target in targets.items()]
-    command = [*_FETCH, url or remote, *specs]
+    command = [*(_LARGE_FILES if large_files else ()), *_FETCH, url or remote, *specs]
     result = run_with_locks(lambda: _run(location, command), location, list(targets.values()))
     _require_success(result, remote, "fetched from")
 
 
-def push_refs(location: RepositoryLocation, remote: str, updates: Sequence[RefUpdate]) -> list[PushedRef]:
-    """Push refs. Raises GitFailed if the remote could not be reached."""
+def push_refs(
+    location: RepositoryLocation, remote: str, updates: Sequence[RefUpdate], *, large_files: bool = False
+) -> list[PushedRef]:
+    """Push refs, with `large_files` without looking for deltas. Raises GitFailed if the remote could not be reached."""
     leases = [f"--force-with-lease={each.name}:{each.expected}" for each in updates if each.expected]
     specs = [f"{'+' if each.expected else ''}{each.commit}:{each.name}" for each in updates]
-    result = _run(location, [*_PUSH, *leases, remote, *specs])
+    result = _run(location, [*(_LARGE_FILES if large_files else ()), *_PUSH, *leases, remote, *specs])
     leased = {each.name for each in updates if each.expected}
     pushed = []
     for line in result.stdout.decode("utf-8", "surrogateescape").splitlines():
