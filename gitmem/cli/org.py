@@ -23,6 +23,7 @@ from gitmem.errors import ExitCode, GitmemError, UsageError
 from gitmem.org.connection import open_database
 from gitmem.org.database_health import DatabaseHealth, read_health
 from gitmem.org.migrations import migrate as migrate_schema
+from gitmem.org.partitions import divide, divide_among
 from gitmem.org.published_repositories import ListedHead, drop_repository, list_heads
 from gitmem.org.repository_grants import grant as grant_role
 from gitmem.org.repository_grants import read_grants, synchronise
@@ -70,20 +71,35 @@ def command() -> None:
 
 @command.command()
 @click.argument("dsn", metavar="DSN")
+@click.option("--partitions", metavar="N", type=click.IntRange(2, 64), help="Divide the contents on this server.")
+@click.option("--shard", "shards", metavar="DSN", multiple=True, help="Move the contents to this database and others.")
 @click.pass_context
-def init(ctx: click.Context, dsn: str) -> ExitCode:
+def init(ctx: click.Context, dsn: str, partitions: int | None, shards: tuple[str, ...]) -> ExitCode:
     """Create the schema, the roles and the policies in a database; does nothing if they exist.
 
     The user of the DSN must be able to create roles. It becomes the owner of the tables and
     a member of the role gitmem_admin.
 
+    With `--shard`, names, rights and paths stay in this database, and other servers keep the contents and search
+    them at the same time: one share for each DSN. It creates a role there, and the extensions postgres_fdw
+    and dblink here, which takes a superuser. A database is divided once; what is published already is moved.
+
     \b
     Examples:
       gitmem org init postgresql://admin@db.example.com/code
+      gitmem org init postgresql://admin@db/code --shard postgresql://admin@db1/part --shard postgresql://admin@db2/part
     """
+    if partitions and shards:
+        raise UsageError("`--partitions` and `--shard` exclude each other", hint="one partition lies on each shard")
     with open_database(dsn) as database:
         before, after = migrate_schema(database)
+        if shards:
+            divide_among(database, shards)
+        elif partitions:
+            divide(database, partitions)
     _say(ctx, f"schema {after}: " + ("unchanged" if before == after else "created" if not before else "upgraded"))
+    if shards or partitions:
+        _say(ctx, f"contents: divided into {len(shards) or partitions} partitions")
     _say(ctx, f"next: git config --global gitmem.org {visible(dsn)}")
     return ExitCode.OK
 
@@ -328,7 +344,8 @@ def status(ctx: click.Context, dsn: str, role: str, as_json: bool) -> ExitCode:
         state = read_health(database)
     if as_json:
         replicas = [replica._asdict() for replica in state.replicas]
-        write_json({**state.values(), "replicas": replicas, "healthy": not state.problems})
+        shares = [share._asdict() for share in state.status.shares]
+        write_json({**state.values(), "replicas": replicas, "shares": shares, "healthy": not state.problems})
         return ExitCode.OK
     for line in _status_lines(state):
         print_line(line)
@@ -347,6 +364,9 @@ def _status_lines(state: DatabaseHealth) -> Iterator[str]:
     if state.published_seconds is not None:
         yield f"published   {state.published_seconds:,.0f} s ago; {count(state.publishers, 'publisher')} at work"
     yield f"connections {state.connections} of {state.max_connections}"
+    for share in state.status.shares:
+        size = "no answer" if share.bytes is None else f"{share.bytes:,} bytes"
+        yield f"server      {visible(share.server)}: {size}"
     for replica in state.replicas:
         behind = f"{replica.lag_bytes or 0:,} bytes behind"
         yield f"replica     {visible(replica.name)}: {replica.state}, {replica.sync_state}, {behind}"

@@ -22,6 +22,7 @@ from gitmem.org.binary_copy import (
     encode_row,
 )
 from gitmem.org.blob_rows import UploadedBlob, iter_blobs
+from gitmem.org.partitions import remove_contents
 from gitmem.org.term_runs import add_runs
 
 if TYPE_CHECKING:
@@ -43,8 +44,13 @@ _STORE_BLOBS: Final = """
 WITH stored AS (
   INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome, chunks, kinds, words, record,
     text)
-  SELECT id, oid, language, %(producer)s, parsed_language, outcome, chunks, kinds, words, record, text
-  FROM staged_blobs ORDER BY id ON CONFLICT (oid, language, producer) DO NOTHING RETURNING id)
+  SELECT id, oid, language, %(producer)s, parsed_language, outcome, chunks, kinds, words,
+    CASE WHEN is_apart THEN '' ELSE record END, CASE WHEN is_apart THEN '' ELSE text END
+  FROM staged_blobs, (SELECT EXISTS (SELECT FROM gitmem.partitions) AS is_apart) layout
+  ORDER BY id ON CONFLICT (oid, language, producer) DO NOTHING RETURNING id),
+apart AS (
+  INSERT INTO gitmem.contents (blob, record, text) SELECT id, record, text FROM stored JOIN staged_blobs USING (id)
+  WHERE EXISTS (SELECT FROM gitmem.partitions))
 INSERT INTO gitmem.signatures (blob, bits) SELECT id, bits FROM stored JOIN staged_blobs USING (id)
 """
 
@@ -92,8 +98,9 @@ def upload_blobs(database: "Database", searcher: Searcher, blobs: Sequence[int],
                                    searcher.snapshot.dimensions)  # fmt: skip
             database.execute(_STORE_BLOBS, {"producer": producer})
             # If another publisher stored a blob first, its number here is that of no blob, and no search returns it.
-            add_runs(database, totals.blobs, totals.hashes, totals.codes)
+            merged = add_runs(database, totals.blobs, totals.hashes, totals.codes)
             database.commit()
+            remove_contents(database, [], merged)
             chunks, size = chunks + totals.chunks, size + totals.bytes
     return len(wanted), chunks, size
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.errors import DatabaseFailed
+from gitmem.errors import DatabaseFailed, DatabaseUnavailable
 from gitmem.org.blob_record import StoredBlob
 from gitmem.org.filtered_blobs import BlobFilter
 from gitmem.org.term_keys import CODE_IMPACTS, CODE_ROWS, hash_terms, path_hashes
@@ -111,7 +111,7 @@ SELECT term::bigint, rows::bigint, files::bigint FROM weights UNION ALL SELECT N
 """
 
 _BLOBS: Final = """
-SELECT id, oid, language, parsed_language, outcome, record FROM gitmem.visible_blobs(%s) ORDER BY id
+SELECT id, oid, language, parsed_language, outcome, record FROM gitmem.visible_records(%s) ORDER BY id
 """
 _PATHS: Final = """
 SELECT head, path, blob FROM gitmem.visible_paths(%s, %s) ORDER BY head, path
@@ -210,9 +210,16 @@ def match_words(
 
 
 def read_blobs(database: "Database", blobs: Sequence[int]) -> list[StoredBlob]:
-    """Return the rows of some blobs."""
+    """Return the rows of some blobs. Raises DatabaseUnavailable if another server has freed some in the meantime."""
     rows = database.execute(_BLOBS, (list(blobs),)).fetchall()
+    if len(rows) != len(blobs):
+        raise contents_freed()
     return [StoredBlob(*row) for row in rows]  # type: ignore[arg-type]
+
+
+def contents_freed() -> DatabaseUnavailable:
+    """Return the error of a search whose candidates another server has freed since it began."""
+    return DatabaseUnavailable("contents were freed during the search", hint="try again")
 
 
 def read_paths(database: "Database", heads: Sequence[int], blobs: Sequence[int]) -> list[CandidatePath]:

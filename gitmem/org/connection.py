@@ -31,6 +31,8 @@ SELECT set_config('work_mem', %s, false), set_config('jit', 'off', false),
 """Settings of a session. `jit` compiles a statement for longer than any of these runs. The timeout frees the locks of a
 publisher that was stopped, or whose network was cut."""
 
+_OTHER_SERVER: Final = "another server has a part of the contents; gitmem org status names those that do not answer"
+
 _HINTS: Final = {
     "3F000": "an administrator runs `gitmem org init DSN` first",  # no such schema
     "42P01": "an administrator runs `gitmem org init DSN` first",  # no such table
@@ -38,6 +40,8 @@ _HINTS: Final = {
     "57014": "the server's statement_timeout ended the query",
     "53100": "the disk of the server is full",
     "53300": "the server has no free connection; try again, or use a pooler",
+    "08001": _OTHER_SERVER,
+    "08006": _OTHER_SERVER,
     "25006": "this server is a replica; to write, add target_session_attrs=read-write and the other hosts to the DSN",
 }
 """Remedies by SQLSTATE."""
@@ -50,8 +54,26 @@ _CONNECTION_HINTS: Final = {
 }
 """Remedies by words of libpq. The same attempt fails again."""
 
-_TRANSIENT: Final = frozenset({"40001", "40P01", "53300", "55P03", "57P01", "57P02", "57P03", "57P05", "25P03"})
-"""States after which the same may pass a moment later: conflicts, a restart, a failover, too many connections."""
+_TRANSIENT: Final = frozenset(
+    {
+        "08000",
+        "08001",
+        "08003",
+        "08006",
+        "40001",
+        "40P01",
+        "53300",
+        "55P03",
+        "57P01",
+        "57P02",
+        "57P03",
+        "57P05",
+        "25P03",
+    }
+)
+"""States after which the same may pass a moment later: conflicts, a restart, a failover, too many connections.
+
+With a state, 08 is a connection of the server to one that has a share of the contents."""
 
 
 @contextmanager

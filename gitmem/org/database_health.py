@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.org.head_publication import BLOB_LOCK
 from gitmem.org.published_repositories import DatabaseStatus, read_status
+from gitmem.org.publisher_lock import BLOB_LOCK
 
 if TYPE_CHECKING:
     from gitmem.org.connection import Database
@@ -33,7 +33,7 @@ WHERE state IS NOT NULL ORDER BY application_name, pid
 """
 _ROWS: Final = """
 SELECT relname, greatest(reltuples, 0)::bigint FROM pg_class
-WHERE relnamespace = 'gitmem'::regnamespace AND relkind IN ('r', 'p') ORDER BY relname
+WHERE relnamespace = 'gitmem'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname
 """
 
 
@@ -92,7 +92,7 @@ def read_health(database: "Database") -> DatabaseHealth:
 
 
 def _find_problems(health: DatabaseHealth, *, has_sync: bool, is_cut_off: bool) -> list[str]:
-    problems = []
+    problems = [f"server {share.server}: {share.problem}" for share in health.status.shares if share.problem]
     if not has_sync:
         problems.append("fsync is off: a power cut can destroy the database")
     if is_cut_off:

@@ -29,6 +29,7 @@ from gitmem.indexing.fingerprint import is_made_with, vectors_of
 from gitmem.org.candidate_blobs import (
     ALL,
     VisibleHead,
+    contents_freed,
     find_heads,
     find_near_blobs,
     match_words,
@@ -282,7 +283,7 @@ def _own_hit(hit: Hit, repository: str) -> Hit:
 
 
 _TEXTS: Final = """
-SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_blobs(%s)
+SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_texts(%s)
 """
 
 
@@ -292,6 +293,8 @@ def _read_texts(database: "Database", view: CandidateView, hits: Sequence[Hit]) 
     numbers = {place.blob for entry, place in enumerate(view.places) if view.oid(entry) in oids}
     texts = {}
     rows: Any = database.execute(_TEXTS, (sorted(numbers),)).fetchall()
+    if len(rows) != len(numbers):
+        raise contents_freed()
     for oid, language, packed in rows:
         texts[oid, language] = text_of(unpack_text(packed), language)
     return texts

@@ -22,6 +22,8 @@ from gitmem.git.path_encoding import path_text
 from gitmem.memory.kinds import CODE
 from gitmem.org.blob_upload import find_lacking, upload_blobs
 from gitmem.org.migrations import require_version
+from gitmem.org.partitions import find_lost, remove_contents
+from gitmem.org.publisher_lock import BLOB_LOCK
 from gitmem.org.term_keys import path_keys
 from gitmem.search.path_roles import ROLES, path_role
 from gitmem.store.path_postings import path_postings
@@ -29,9 +31,6 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.org.connection import Database
-
-BLOB_LOCK: Final = 0x6769746E
-"""Advisory lock: shared by publishers, exclusive for the removal of blobs."""
 
 
 class PublishedHead(NamedTuple):
@@ -253,12 +252,14 @@ RETURNING id
 _RELEASE: Final = """
 DELETE FROM gitmem.blobs WHERE (%(blobs)s::bigint[] IS NULL OR id = ANY(%(blobs)s))
   AND NOT EXISTS (SELECT FROM gitmem.entries WHERE entries.blob = blobs.id)
+RETURNING id
 """
 
 
 _RELEASE_RUNS: Final = """
 DELETE FROM gitmem.runs WHERE NOT EXISTS (SELECT FROM gitmem.blobs
   WHERE blobs.id >= runs.part::bigint << 13 AND blobs.id < (runs.part + 1)::bigint << 13)
+RETURNING id
 """
 
 
@@ -276,10 +277,13 @@ def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, w
             return None
     # In the statement after the lock, so that it sees the heads that were published while this waited.
     database.commit()
-    freed = database.execute(_RELEASE, {"blobs": None if blobs is None else list(blobs)}).rowcount
-    database.execute(_RELEASE_RUNS)
+    freed: Any = database.execute(_RELEASE, {"blobs": None if blobs is None else list(blobs)}).fetchall()
+    runs: Any = database.execute(_RELEASE_RUNS).fetchall()
     # A publisher that gets the lock must not see blobs whose removal is not committed yet.
     database.commit()
+    remove_contents(database, [row[0] for row in freed], [row[0] for row in runs])
+    if blobs is None:
+        remove_contents(database, *find_lost(database))
     database.execute("SELECT pg_advisory_unlock(%s)", (BLOB_LOCK,))
     database.commit()
-    return freed
+    return len(freed)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 from gitmem.errors import GitmemError, NewerFormat
 from gitmem.org.memory_schema import MEMORY
 from gitmem.org.packed_schema import PACKED_SCHEMA
+from gitmem.org.partition_schema import PARTITION_SCHEMA
 from gitmem.org.visible_contents import VISIBLE_CONTENTS
 from gitmem.org.visible_names import VISIBLE_NAMES
 
@@ -153,6 +154,7 @@ MIGRATIONS: "Final[tuple[LiteralString, ...]]" = (
     VISIBLE_NAMES,
     MEMORY,
     VISIBLE_CONTENTS,
+    PARTITION_SCHEMA,
 )
 """Version n of the schema is the result of the first n migrations. Append only: databases have run the others."""
 

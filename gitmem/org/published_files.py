@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitmem.org.connection import Database
 
 _FILE: Final = """
-SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_blobs(ARRAY[gitmem.visible_file(%s, %s)])
+SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_texts(ARRAY[gitmem.visible_file(%s, %s)])
 """
 
 

@@ -23,8 +23,20 @@ class ListedHead(NamedTuple):
     readers: list[str]
 
 
+class Share(NamedTuple):
+    """Server with a share of the contents: its size, or why it does not answer."""
+
+    server: str
+    bytes: int | None
+    problem: str | None
+
+
 class DatabaseStatus(NamedTuple):
-    """State of the database for the role of the connection; sizes only for roles that publish."""
+    """State of the database for the role of the connection.
+
+    `bytes` are the sizes of the tables with their indexes, for roles that publish. `shares` are other servers with a
+    share of the contents.
+    """
 
     schema: int
     server: str
@@ -35,6 +47,7 @@ class DatabaseStatus(NamedTuple):
     blobs: int | None
     unused: int | None
     bytes: dict[str, int]
+    shares: list[Share]
 
 
 _LIST: Final = """
@@ -46,7 +59,7 @@ FROM gitmem.visible_repositories() repositories
 ORDER BY repositories.name, (head).is_default DESC, (head).revision
 """
 _TABLES: Final = (
-    "blobs", "signatures", "term_lists", "runs", "head_parts", "entries", "heads", "repositories", "grants",
+    "blobs", "contents", "signatures", "term_lists", "runs", "head_parts", "entries", "heads", "repositories", "grants",
     "producers", "memory_refs", "memory_packs",
 )  # fmt: skip
 
@@ -74,12 +87,18 @@ def read_status(database: "Database") -> DatabaseStatus:
             " FROM gitmem.blobs"
         ).fetchone()
         blobs, unused = counted
-        measured: Any = database.execute(
-            "SELECT name, pg_total_relation_size(('gitmem.' || name)::regclass) FROM unnest(%s::text[]) name",
-            (list(_TABLES),),
-        ).fetchall()
+        measured: Any = database.execute(_SIZES, (list(_TABLES),)).fetchall()
         sizes = dict(measured)
-    return DatabaseStatus(len(MIGRATIONS), server, role, repositories, heads, chunks, blobs, unused, sizes)
+    servers: Any = database.execute("SELECT * FROM gitmem.check_servers()").fetchall()
+    shares = [Share(*row) for row in servers]
+    return DatabaseStatus(len(MIGRATIONS), server, role, repositories, heads, chunks, blobs, unused, sizes, shares)
+
+
+_SIZES: Final = """
+SELECT name, coalesce((SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_partition_tree(own)),
+  pg_total_relation_size(own))
+FROM unnest(%s::text[]) name, LATERAL (SELECT ('gitmem.' || name)::regclass AS own) tables
+"""
 
 
 def drop_repository(database: "Database", repository: str, revision: str = "") -> int:

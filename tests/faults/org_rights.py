@@ -41,8 +41,8 @@ INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome,
   SELECT n, int4send(n), '', 1, '', 0, 1, 1, 1, '', '' FROM generate_series(1, 4 * %(repositories)s) n;
 INSERT INTO gitmem.signatures (blob, bits) SELECT id, ARRAY[id::int::bit(8)::bit varying] FROM gitmem.blobs;
 INSERT INTO gitmem.runs (part, scale, postings) VALUES (0, 0, 4 * %(repositories)s);
-INSERT INTO gitmem.term_lists (run, bucket, terms, entries)
-  SELECT 1, 0, array_agg((id %% 7)::int2 ORDER BY id %% 7, id), array_agg((id << 3)::int2 ORDER BY id %% 7, id)
+INSERT INTO gitmem.term_lists (run, part, bucket, terms, entries)
+  SELECT 1, 0, 0, array_agg((id %% 7)::int2 ORDER BY id %% 7, id), array_agg((id << 3)::int2 ORDER BY id %% 7, id)
   FROM gitmem.blobs;
 -- Each repository has three blobs of its own and shares every fifth with a neighbour.
 INSERT INTO gitmem.entries (head, path, blob, words) SELECT heads.id, int4send(n), 1 + (4 * (heads.id - 1) + n) %%

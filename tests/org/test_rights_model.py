@@ -223,7 +223,7 @@ class Rights(RuleBasedStateMachine):
                 oids = {number: oid.hex() for number, oid in database.execute("SELECT id, oid FROM gitmem.blobs")}
             with self._session(person) as database:
                 rows = {oids[row[0]] for row in database.execute("SELECT id FROM gitmem.blobs")}
-                found = database.execute("SELECT oid FROM gitmem.visible_blobs(%s)", ([*oids],)).fetchall()
+                found = database.execute("SELECT oid FROM gitmem.visible_records(%s)", ([*oids],)).fetchall()
             assert rows == {row[0].hex() for row in found} == self.trees.blobs(trees)
 
     @invariant()

@@ -1,0 +1,283 @@
+"""Contents in partitions of one server and on several servers: the same results and rights, and no part of a head."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from gitmem.errors import DatabaseUnavailable
+from gitmem.org.connection import open_database
+from gitmem.org.head_publication import publish_head, release_blobs
+from gitmem.org.migrations import MIGRATIONS, migrate
+from gitmem.org.partitions import divide_among
+from gitmem.org.published_repositories import read_status
+from gitmem.org.repository_grants import grant
+from tests.faults import org_rights
+from tests.gitrepo import Repo
+from tests.org.clusters import Cluster, running
+from tests.org.conftest import user_dsn
+from tests.sample import SIGN, Cli, assert_error, open_sample
+
+MakeShares = Callable[[int], list[str]]
+
+
+@pytest.fixture
+def shares(server: Cluster, dsn: str) -> Iterator[MakeShares]:
+    """Create databases for shares of the contents of `dsn`, and remove them with their roles."""
+    names: list[str] = []
+
+    def create(count: int) -> list[str]:
+        own = dsn.partition("?")[0].rpartition("/")[2]
+        with server.connect() as database:
+            for number in range(count):
+                names.append(f"{own}_{number}")
+                database.execute(f"CREATE DATABASE {names[-1]}")
+        return [server.dsn(name) for name in names]
+
+    yield create
+    with server.connect() as database:
+        for name in names:
+            database.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            database.execute(f"DROP ROLE IF EXISTS gitmem_of_{name}")
+
+
+def words(dsns: Sequence[str]) -> list[str]:
+    """Return the options that name shares."""
+    return [word for dsn in dsns for word in ("--shard", dsn)]
+
+
+def rows_of(dsn: str) -> list[int]:
+    """Return the numbers of rows of a share."""
+    with psycopg.connect(dsn) as database:
+        tables = ("contents", "signatures", "term_lists")
+        return [database.execute(f"SELECT count(*) FROM gitmem_shard.{table}").fetchall()[0][0] for table in tables]
+
+
+QUERIES = (
+    ("org", "query", "--json", "--explain", SIGN),
+    ("org", "query", "--json", "--mode", "lexical", "matchRoute"),
+    ("query", "--repo", "org:*", "--json", "--lang", "python", SIGN),
+    ("get", "org:shop:src/cookies.py:1-3"),
+)
+
+
+@pytest.mark.parametrize("layout", ["partitions", "shards"])
+def test_divided_contents_give_the_same_results(
+    published: str, own: Repo, cli: Cli, shares: MakeShares, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    monkeypatch.setenv("GITMEM_ORG", published)
+
+    def answers() -> list[Any]:
+        outcomes = [cli("-C", str(own.path), *query) for query in QUERIES]
+        assert [outcome.code for outcome in outcomes] == [0] * len(QUERIES), outcomes
+        parsed = [json.loads(outcome.out) if "--json" in query else outcome.out
+                  for query, outcome in zip(QUERIES, outcomes, strict=True)]  # fmt: skip
+        return [answer.get("results") if isinstance(answer, dict) else answer for answer in parsed]
+
+    before = answers()
+    options = words(shares(2)) if layout == "shards" else ["--partitions", "3"]
+    outcome = cli("org", "init", published, *options)
+    assert f"contents: divided into {2 if layout == 'shards' else 3} partitions" in outcome.out, outcome.err
+    assert answers() == before
+    own.git("rm", "-q", "notes.txt")
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    head = json.loads(cli("-C", str(own.path), "org", "publish", "--name", "shop", "--json").out)["published"][0]
+    assert (head["blobs"], head["removed"]) == (1, 1)
+    assert cli("org", "query", "-l", "book the refund of an order").out.splitlines()[0] == "org:shop:src/refund.py"
+    state = json.loads(cli("org", "status", "--json").out)
+    assert state["unused"] == 0
+    assert state["bytes"]["contents"] > 0 or layout == "shards"
+    assert_error(cli("org", "init", published, *options), 2, "partitions already", "gitmem org status")
+
+
+def test_dropped_contents_and_those_of_interrupted_publications_leave_other_servers(
+    published: str, cli: Cli, shares: MakeShares
+) -> None:
+    dsns = shares(2)
+    with open_database(published) as database:
+        divide_among(database, dsns)
+    assert sum(rows_of(dsns[0])) > 0
+    with psycopg.connect(dsns[1]) as share:  # as if the first server had failed after this one had committed
+        share.execute("INSERT INTO gitmem_shard.contents VALUES (8193, '', '')")
+        share.execute("INSERT INTO gitmem_shard.signatures VALUES (8193, '{}')")
+        share.execute("INSERT INTO gitmem_shard.term_lists VALUES (99, 1, '{}', '{}', NULL, 1)")
+    assert cli("-q", "org", "drop", "shop", "--yes", "--dsn", published).code == 0
+    assert [rows_of(dsn) for dsn in dsns] == [[0, 0, 0]] * 2
+
+
+@pytest.mark.parametrize("table", ["contents", "signatures", "term_lists"])
+def test_a_server_that_fails_during_a_publication_shows_no_part_of_a_head(
+    published: str, own: Repo, cli: Cli, shares: MakeShares, table: str
+) -> None:
+    dsns = shares(1)
+    with open_database(published) as database:
+        divide_among(database, dsns)
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    before = cli("org", "repos", "--dsn", published, "--json").out
+    with psycopg.connect(dsns[0], autocommit=True) as share:
+        share.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
+            " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END';"
+            f"CREATE TRIGGER fail AFTER INSERT ON gitmem_shard.{table} FOR EACH ROW EXECUTE FUNCTION fail()"
+        )
+        with pytest.raises(DatabaseUnavailable), open_database(published) as database:
+            publish_head(open_sample(own), database, "shop", "", "", is_default=False)
+        assert cli("org", "repos", "--dsn", published, "--json").out == before
+        share.execute(f"DROP TRIGGER fail ON gitmem_shard.{table}")
+    with open_database(published) as database:
+        assert publish_head(open_sample(own), database, "shop", "", "", is_default=False).files == 6
+    assert cli("org", "query", "--dsn", published, "-l", "refund").out.startswith("org:shop:src/refund.py\n")
+
+
+def test_a_server_that_is_down_is_named_and_no_part_of_the_results_is_shown(
+    published: str, own: Repo, cli: Cli, shares: MakeShares
+) -> None:
+    here = ("-C", str(own.path))
+    with running() as other:
+        assert cli("-q", "org", "init", published, *words([other.dsn("postgres"), *shares(1)])).code == 0
+        query = ("org", "query", "--dsn", published, "-l", SIGN)
+        found = cli(*query)
+        assert found.code == 0
+        other.kill()
+        outcome = cli(*query)
+        assert_error(outcome, 5, "server gitmem_0 of the contents", "gitmem org status")
+        assert (outcome.out, len(outcome.err.splitlines())) == ("", 2)
+        state = json.loads(cli("org", "status", "--dsn", published, "--json").out)
+        assert [share["bytes"] is None for share in state["shares"]] == [True, False]
+        assert (
+            "problem     server gitmem_0: could not establish connection"
+            in cli("org", "status", "--dsn", published).out
+        )
+        own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+        publish = (*here, "org", "publish", "--name", "shop", "--dsn", published, "--retry-seconds", "0")
+        assert_error(cli(*publish), 5, "gitmem_0", "gitmem org status")
+        together = json.loads(cli(*here, "query", "--repo", "org:*", "--repo", "*", "--json", SIGN).out or "{}")
+        assert together == {} or together["repositories_skipped"]
+        other.start()
+        assert cli(*query).out == found.out
+        assert cli(*publish).out.startswith("published shop main: 6 files")
+
+
+def test_a_search_that_began_before_lists_were_merged_is_tried_again(
+    published: str, cli: Cli, shares: MakeShares
+) -> None:
+    dsns = shares(1)
+    with open_database(published) as database:
+        divide_among(database, dsns)
+    with psycopg.connect(dsns[0]) as share:
+        share.execute("DELETE FROM gitmem_shard.term_lists")
+    assert_error(cli("org", "query", "--dsn", published, SIGN), 5, "lists of terms were merged during the search")
+
+
+def test_people_see_what_they_are_granted_on_several_servers(server: Cluster, dsn: str, shares: MakeShares) -> None:
+    with open_database(dsn) as database:
+        migrate(database)
+        divide_among(database, shares(2))
+    with psycopg.connect(dsn, autocommit=True) as database:
+        try:
+            org_rights.fill(database, org_rights.CONTROL)
+            tally = org_rights.Tally("queries over two servers")
+            org_rights.search_as_all(tally, database, org_rights.CONTROL)
+        finally:
+            org_rights.drop_people(database, org_rights.CONTROL)
+    assert tally.passed, str(tally)
+    assert tally.cases
+
+
+def test_readers_cannot_use_the_ways_to_other_servers(
+    published: str, shares: MakeShares, roles: Callable[..., list[str]]
+) -> None:
+    roles("alice", "stranger")
+    dsns = shares(1)
+    with open_database(published) as database:
+        divide_among(database, dsns)
+        grant(database, "shop", "alice")
+    with psycopg.connect(user_dsn(published, "alice"), autocommit=True) as reader:
+        heads = [row[0] for row in reader.execute("SELECT (head).id FROM gitmem.visible_heads()").fetchall()]
+        near = "SELECT count(*) FROM gitmem.near_blobs(%s, repeat('1', 256)::bit varying, 9)"
+        assert reader.execute(near, (heads,)).fetchall() == [(4,)]
+        # The connection of that search is still open in this session.
+        for statement in (
+            "SELECT * FROM gitmem_links.dblink('gitmem_0_search', 'SELECT 1') AS found (a int)",
+            "SELECT * FROM gitmem.ask_servers(ARRAY[0], ARRAY['SELECT 1, 1, 1'])",
+            "SELECT * FROM gitmem.contents",
+            "SELECT * FROM gitmem.contents_0",
+            "CREATE FOREIGN TABLE pg_temp.mine (blob bigint) SERVER gitmem_0",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute(statement)
+        assert reader.execute("SELECT umoptions FROM pg_user_mappings").fetchall() == [(None,)]
+    with psycopg.connect(user_dsn(dsns[0], "stranger"), autocommit=True) as reader:
+        for statement in ("SELECT * FROM gitmem_shard.contents", "SELECT gitmem_shard.bytes()"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute(statement)
+
+
+def test_publishers_without_a_superuser_use_the_password_of_the_first_server(
+    published: str, own: Repo, cli: Cli, roles: Callable[..., list[str]]
+) -> None:
+    roles("ci")
+    with running() as other:
+        rules = other.data / "pg_hba.conf"
+        rules.write_text("local all postgres trust\nhost all postgres 127.0.0.1/32 trust\n"
+                         "host all all 127.0.0.1/32 scram-sha-256\n")  # fmt: skip
+        with other.connect() as database:
+            database.execute("SELECT pg_reload_conf()")
+        with open_database(published) as database:
+            divide_among(database, [other.tcp("postgres")])
+            database.execute("GRANT gitmem_publisher TO ci")
+        own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+        ci = user_dsn(published, "ci")
+        assert cli("-C", str(own.path), "org", "publish", "--name", "shop", "--dsn", ci).code == 0
+        assert cli("org", "query", "--dsn", ci, "-l", "refund").out.startswith("org:shop:src/refund.py\n")
+        with pytest.raises(psycopg.OperationalError, match="no password supplied"):
+            psycopg.connect(other.tcp("postgres", "gitmem_of_postgres"))
+
+
+def test_databases_that_cannot_take_contents_are_refused(
+    published: str, dsn: str, cli: Cli, shares: MakeShares
+) -> None:
+    dsns = shares(2)
+    with psycopg.connect(published, autocommit=True) as database:
+        database.execute("CREATE EXTENSION dblink SCHEMA public")
+    outcome = cli("org", "init", dsn, *words(dsns))
+    assert_error(outcome, 2, "dblink is installed in the schema `public`", "DROP EXTENSION dblink")
+    with psycopg.connect(published, autocommit=True) as database:
+        database.execute("DROP EXTENSION dblink")
+    assert cli("-q", "org", "init", dsn, "--shard", dsns[0]).code == 0
+    assert_error(cli("org", "init", dsn, "--shard", dsns[1]), 2, "divided into 1 partitions already")
+    assert_error(cli("org", "init", dsn, "--shard", dsns[1], "--partitions", "2"), 2, "exclude each other")
+
+
+def test_a_migration_keeps_published_rows(dsn: str) -> None:
+    with psycopg.connect(dsn) as database:
+        for number, statements in enumerate(MIGRATIONS[:5], 1):
+            database.execute(statements)
+            database.execute("INSERT INTO gitmem.schema_version (version) VALUES (%s)", (number,))
+        database.execute(
+            "INSERT INTO gitmem.producers (fingerprint, dimensions) VALUES ('x', 8);"
+            "INSERT INTO gitmem.repositories (name) VALUES ('shop');"
+            "INSERT INTO gitmem.heads (repository, revision, is_default, commit, tree, producer, files, contents,"
+            " chunks, words, roles, published) VALUES (1, 'main', true, '', '', 1, 1, 1, 1, 1, '{}', now());"
+            "INSERT INTO gitmem.blobs (id, oid, language, producer, parsed_language, outcome, chunks, kinds, words,"
+            " record, text) VALUES (8200, 'oid', '', 1, '', 0, 1, 1, 1, 'record', 'text');"
+            "INSERT INTO gitmem.signatures (blob, bits) VALUES (8200, ARRAY[B'10101010']);"
+            "INSERT INTO gitmem.runs (part, scale, postings) VALUES (1, 0, 1);"
+            "INSERT INTO gitmem.term_lists (run, bucket, terms, entries) VALUES (1, 0, '{7}', '{65}');"
+            "INSERT INTO gitmem.entries (head, path, blob, words) VALUES (1, 'a.py', 8200, '{}');"
+            "SELECT gitmem.enter_parts(1)"
+        )
+    statements = {
+        "SELECT id, record FROM gitmem.visible_records(ARRAY[8200])": [(8200, b"record")],
+        "SELECT text FROM gitmem.visible_texts(ARRAY[8200])": [(b"text",)],
+        "SELECT hash, blob, code FROM gitmem.term_blobs(ARRAY[1], ARRAY[7])": [(7, 8200, 1)],
+        "SELECT blob FROM gitmem.near_blobs(ARRAY[1], B'10101010', 9)": [(8200,)],
+    }
+    with open_database(dsn) as database:
+        assert migrate(database) == (5, len(MIGRATIONS))
+        assert {each: database.execute(each.encode()).fetchall() for each in statements} == statements
+        assert read_status(database).blobs == 1
+        database.execute("DELETE FROM gitmem.heads")
+        assert release_blobs(database, wait=True) == 1
