@@ -68,7 +68,7 @@ REVOKE ALL ON SCHEMA gitmem_links FROM PUBLIC;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_links FROM PUBLIC;
 """
 
-# All servers work at the same time. After any failure the connections are closed: results that are left would be taken
+# All servers work at the same time, and stop if the request is cancelled. After any failure the connections are closed: results that are left would be taken
 # for those of the next request, and a server that has restarted needs new ones.
 ASK: "Final[LiteralString]" = """
 CREATE FUNCTION gitmem.ask_servers(numbers int[], requests text[])
@@ -92,12 +92,13 @@ BEGIN
     -- The second result of a request is its end.
     PERFORM FROM gitmem_links.dblink_get_result(server || '_search') AS found (a bigint, b bigint, c int);
   END LOOP;
-EXCEPTION WHEN OTHERS THEN
+EXCEPTION WHEN query_canceled OR OTHERS THEN
   GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
-  PERFORM gitmem_links.dblink_disconnect(own) FROM unnest(gitmem_links.dblink_get_connections()) own
-    WHERE own LIKE 'gitmem\\_%\\_search';
-  IF state = '40001' THEN
-    RAISE EXCEPTION '%', message USING ERRCODE = '40001';
+  PERFORM CASE WHEN state = '57014' THEN gitmem_links.dblink_cancel_query(own) END,
+      gitmem_links.dblink_disconnect(own)
+    FROM unnest(gitmem_links.dblink_get_connections()) own WHERE own LIKE 'gitmem\\_%\\_search';
+  IF state IN ('40001', '57014') THEN
+    RAISE EXCEPTION '%', message USING ERRCODE = state;
   END IF;
   RAISE EXCEPTION 'server % of the contents: %', server, message USING ERRCODE = 'connection_failure';
 END

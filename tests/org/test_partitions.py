@@ -171,6 +171,33 @@ def test_a_search_that_began_before_lists_were_merged_is_tried_again(
     assert_error(cli("org", "query", "--dsn", published, SIGN), 5, "lists of terms were merged during the search")
 
 
+def test_a_cancelled_search_stops_on_the_other_servers_and_the_next_one_works(
+    published: str, shares: MakeShares
+) -> None:
+    dsns = shares(2)
+    with open_database(published) as database:
+        divide_among(database, dsns)
+    near = "SELECT count(*) FROM gitmem.near_blobs(ARRAY[1], repeat('1', 256)::bit varying, 9)"
+    sleepers = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%gitmem_shard.nearest%' AND state = 'active'"
+    with psycopg.connect(published, autocommit=True) as reader, psycopg.connect(dsns[0], autocommit=True) as share:
+        assert reader.execute(near).fetchall() == [(4,)]
+        share.execute("ALTER FUNCTION gitmem_shard.nearest RENAME TO own_nearest")
+        share.execute(
+            "CREATE FUNCTION gitmem_shard.nearest(int[], bit varying[], bit varying, int)"
+            " RETURNS TABLE (blob bigint, distance bigint, unused int) LANGUAGE sql"
+            " AS 'SELECT 1, 1, 1 FROM pg_sleep(600)'"
+        )
+        reader.execute("SET statement_timeout = '100ms'")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            reader.execute(near)
+        own = f"{sleepers} AND pid <> pg_backend_pid()"
+        while share.execute(own).fetchall() != [(0,)]:
+            pass
+        share.execute("DROP FUNCTION gitmem_shard.nearest; ALTER FUNCTION gitmem_shard.own_nearest RENAME TO nearest")
+        reader.execute("SET statement_timeout = 0")
+        assert reader.execute(near).fetchall() == [(4,)]
+
+
 def test_people_see_what_they_are_granted_on_several_servers(server: Cluster, dsn: str, shares: MakeShares) -> None:
     with open_database(dsn) as database:
         migrate(database)
