@@ -61,7 +61,7 @@ class CandidatePath(NamedTuple):
 
 
 class WordMatches(NamedTuple):
-    """Number of rows and files with each term, and the best blobs by words."""
+    """Number of rows and files with each term, and the best blobs by words, in no order."""
 
     counts: dict[str, TermCounts]
     blobs: list[int]
@@ -101,12 +101,13 @@ weights AS (SELECT counts.*, ln(1 + greatest(0, %(total)s - rows + 0.5) / (rows 
 sums AS (SELECT term, blob, least(sum(impact), 2.2) AS impact
   FROM (SELECT term, blob, impact FROM matches UNION ALL SELECT term, blob, impact FROM paths) fields
   GROUP BY term, blob),
-best AS (SELECT blob, sum(idf * impact) AS score FROM sums JOIN weights USING (term)
-  WHERE %(parts)s::int[] IS NULL OR EXISTS (SELECT
-    FROM unnest(%(parts)s::int[], %(passing)s::text[]::bit varying[]) filter (part, bits)
-    WHERE part = blob >> 13 AND get_bit(bits, (blob & 8191)::int) = 1)
-  GROUP BY blob
-  ORDER BY score DESC, blob LIMIT %(limit)s)
+scores AS MATERIALIZED (
+  SELECT blob, sum(idf * impact) AS score FROM sums JOIN weights USING (term) GROUP BY blob),
+best AS ((SELECT blob FROM scores ORDER BY score DESC, blob LIMIT %(limit)s)
+  UNION (SELECT blob FROM scores WHERE EXISTS (SELECT
+      FROM unnest(%(parts)s::int[], %(passing)s::text[]::bit varying[]) filter (part, bits)
+      WHERE part = blob >> 13 AND get_bit(bits, (blob & 8191)::int) = 1)
+    ORDER BY score DESC, blob LIMIT %(limit)s))
 SELECT term::bigint, rows::bigint, files::bigint FROM weights UNION ALL SELECT NULL, blob, NULL FROM best
 """
 
@@ -176,7 +177,8 @@ def match_words(
 ) -> WordMatches:
     """Count the terms of a query, and return the blobs with the highest bounds of the lexical score.
 
-    A filter changes no count, so scores do not depend on it.
+    With a filter these are the best ones altogether, and the best ones that pass. It changes no count, so scores do not
+    depend on it.
     """
     encoded = [term.encode("utf-8", "replace") for term in terms]
     # The words of a path count in the field of their own, see `term_keys.path_keys`.

@@ -193,13 +193,13 @@ def _find_candidates(
     """Return the candidates of a query; None if nothing matches."""
     numbers = [head.head for head in heads]
     terms = list(dict.fromkeys((*query.terms, *query.compounds)))
+    passing = find_passing(database, numbers, filters) if filters.any else None
     # A score contains how well the best candidates without filters match, so these are candidates in any case.
-    selections = [None, find_passing(database, numbers, filters)] if filters.any else [None]
-    blobs: set[int] = set()
-    for passing in selections:
-        matches = match_words(database, heads, terms, query.weights, passing)
-        near = [] if vector is None else find_near_blobs(database, numbers, vector, passing)
-        blobs.update(matches.blobs, near)
+    matches = match_words(database, heads, terms, query.weights, passing)
+    blobs = set(matches.blobs)
+    for own in (None, passing) if passing else (None,):
+        if vector is not None:
+            blobs.update(find_near_blobs(database, numbers, vector, own))
     if not blobs:
         return None
     chosen = sorted(blobs)
