@@ -8,7 +8,7 @@ until the new one is complete, and the next publisher uses the blobs that are th
 # takes the same lock exclusively. The server frees it with the connection, whatever becomes of the process.
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -91,9 +91,10 @@ def publish_head(
     removed, is_changed = _replace_head(database, head, tip.tree, tree, producer, is_default=is_default)
     database.execute("SELECT pg_advisory_unlock_shared(%s)", (BLOB_LOCK,))
     database.commit()
-    if removed:
-        release_blobs(database, removed, wait=False)
-    return head._replace(removed=len(removed), is_changed=is_changed)
+    # Also those of a publication that lost its connection at the end, or that had others beside it.
+    if database.execute("SELECT EXISTS (SELECT FROM gitmem.replaced)").fetchone() == (True,):
+        release_blobs(database, wait=False, only_replaced=True)
+    return head._replace(removed=removed, is_changed=is_changed)
 
 
 def _require_indexed(searcher: Searcher) -> None:
@@ -158,8 +159,8 @@ def upload_tree(database: "Database", searcher: Searcher, tree: _Tree, producer:
 
 def _replace_head(
     database: "Database", published: PublishedHead, tree_id: str, tree: _Tree, producer: int, *, is_default: bool
-) -> tuple[list[int], bool]:
-    """Make the tree visible at once; return the blobs of removed paths, and whether anything changed."""
+) -> tuple[int, bool]:
+    """Make the tree visible at once; return the number of removed paths, and whether anything changed."""
     database.execute(
         "INSERT INTO gitmem.repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (published.repository,)
     )
@@ -173,7 +174,7 @@ def _replace_head(
     )
     if not is_new_tree:
         database.commit()
-        return [], False
+        return 0, False
     database.execute(
         "CREATE TEMP TABLE IF NOT EXISTS staged_entries (path bytea, oid bytea, language text, words int4[])"
         " ON COMMIT DELETE ROWS"
@@ -184,7 +185,7 @@ def _replace_head(
             copy.write_row(entry)
     database.execute("ANALYZE staged_entries")
     parameters = {"head": head, "producer": producer}
-    removed: Any = database.execute(_REMOVE_ENTRIES, parameters).fetchall()
+    removed = database.execute(_REMOVE_ENTRIES, parameters).rowcount
     database.execute(_ADD_ENTRIES, parameters)
     row = database.execute("SELECT count(*) FROM gitmem.entries WHERE head = %s", (head,)).fetchone()
     if row != (len(tree.entries),):
@@ -192,15 +193,17 @@ def _replace_head(
         raise DatabaseFailed(f"blobs of `{published.repository}` were removed meanwhile", hint="publish again")
     database.execute("SELECT gitmem.enter_parts(%(head)s)", parameters)
     database.commit()
-    return [row[0] for row in removed], True
+    return removed, True
 
 
 _REMOVE_ENTRIES: Final = """
-DELETE FROM gitmem.entries WHERE head = %(head)s AND NOT EXISTS (
-  SELECT FROM staged_entries staged JOIN gitmem.blobs
-    ON blobs.oid = staged.oid AND blobs.language = staged.language AND blobs.producer = %(producer)s
-  WHERE staged.path = entries.path AND blobs.id = entries.blob)
-RETURNING blob
+WITH removed AS (
+  DELETE FROM gitmem.entries WHERE head = %(head)s AND NOT EXISTS (
+    SELECT FROM staged_entries staged JOIN gitmem.blobs
+      ON blobs.oid = staged.oid AND blobs.language = staged.language AND blobs.producer = %(producer)s
+    WHERE staged.path = entries.path AND blobs.id = entries.blob)
+  RETURNING blob)
+INSERT INTO gitmem.replaced (blob) SELECT blob FROM removed
 """
 _ADD_ENTRIES: Final = """
 INSERT INTO gitmem.entries (head, path, blob, words)
@@ -250,7 +253,8 @@ RETURNING id
 
 
 _RELEASE: Final = """
-DELETE FROM gitmem.blobs WHERE (%(blobs)s::bigint[] IS NULL OR id = ANY(%(blobs)s))
+WITH replaced AS (DELETE FROM gitmem.replaced RETURNING blob)
+DELETE FROM gitmem.blobs WHERE (NOT %s OR id IN (SELECT blob FROM replaced))
   AND NOT EXISTS (SELECT FROM gitmem.entries WHERE entries.blob = blobs.id)
 RETURNING id
 """
@@ -263,10 +267,10 @@ RETURNING id
 """
 
 
-def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, wait: bool) -> int | None:
-    """Delete the blobs that no head refers to, of some or of all; return their number.
+def release_blobs(database: "Database", *, wait: bool, only_replaced: bool = False) -> int | None:
+    """Delete the blobs that no head refers to, of all or of those that heads have lost; return their number.
 
-    Returns None if publishers are at work and `wait` is off. A later call for all blobs deletes the rest.
+    Returns None if publishers are at work and `wait` is off. A later call deletes the rest.
     """
     if wait:
         database.execute("SELECT pg_advisory_lock(%s)", (BLOB_LOCK,))
@@ -277,12 +281,12 @@ def release_blobs(database: "Database", blobs: Sequence[int] | None = None, *, w
             return None
     # In the statement after the lock, so that it sees the heads that were published while this waited.
     database.commit()
-    freed: Any = database.execute(_RELEASE, {"blobs": None if blobs is None else list(blobs)}).fetchall()
+    freed: Any = database.execute(_RELEASE, (only_replaced,)).fetchall()
     runs: Any = database.execute(_RELEASE_RUNS).fetchall()
     # A publisher that gets the lock must not see blobs whose removal is not committed yet.
     database.commit()
     remove_contents(database, [row[0] for row in freed], [row[0] for row in runs])
-    if blobs is None:
+    if not only_replaced:
         remove_contents(database, *find_lost(database))
     database.execute("SELECT pg_advisory_unlock(%s)", (BLOB_LOCK,))
     database.commit()

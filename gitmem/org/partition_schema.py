@@ -8,6 +8,8 @@ rights always stay on the server that people connect to.
 # sent to one partition alone. Lists of terms carry the part for that; those from before this version get it when the
 # database is divided.
 #
+# `replaced` has the blobs that heads have lost: they are freed as soon as no publisher is at work.
+#
 # `contents` is empty without partitions. Then `blobs` has the records and texts, else an empty string for each.
 
 from typing import TYPE_CHECKING, Final
@@ -20,13 +22,16 @@ CREATE TABLE gitmem.partitions (number int PRIMARY KEY, server name);
 CREATE TABLE gitmem.contents (blob bigint PRIMARY KEY, record bytea NOT NULL, text bytea NOT NULL);
 ALTER TABLE gitmem.contents ALTER record SET STORAGE EXTERNAL, ALTER text SET STORAGE EXTERNAL,
   ALTER record SET STATISTICS 0, ALTER text SET STATISTICS 0;
+CREATE TABLE gitmem.replaced (blob bigint NOT NULL);
 ALTER TABLE gitmem.term_lists ADD part int;
 ALTER TABLE gitmem.partitions ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE gitmem.contents ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE gitmem.replaced ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY publish ON gitmem.partitions TO gitmem_publisher, gitmem_admin USING (true);
 CREATE POLICY publish ON gitmem.contents TO gitmem_publisher, gitmem_admin USING (true);
+CREATE POLICY publish ON gitmem.replaced TO gitmem_publisher, gitmem_admin USING (true);
 GRANT SELECT ON gitmem.partitions TO gitmem_publisher, gitmem_admin;
-GRANT SELECT, INSERT, UPDATE, DELETE ON gitmem.contents TO gitmem_publisher, gitmem_admin;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gitmem.contents, gitmem.replaced TO gitmem_publisher, gitmem_admin;
 """
 
 # A list of numbers in the condition, and not a join, because only that is sent to other servers.

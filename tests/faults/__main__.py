@@ -35,6 +35,7 @@ HARNESSES: Final = {
     "org_disk": "full disks of a server",
     "org_failover": "servers that fail while a replica is behind",
     "org_ray": "processes, nodes and publishers that die while a cluster indexes (needs Ray)",
+    "org_shares": "publications to several servers, of which one is killed",
     "org_rights": "queries of many people over many published repositories",
     "convergence": "clones that share records, with partitions, kills, purges and wrong clocks",
 }

@@ -39,7 +39,7 @@ def run(*, long: bool) -> Tally:
     """All statements, or some of each kind."""
     tally = Tally("publications with faults")
     with world_of_faults(_LINES if long else 2) as world:
-        _try_all(world, tally, _measure(world), long=long)
+        _try_all(world, tally, measure(world), long=long)
     return tally
 
 
@@ -47,7 +47,7 @@ def run_control() -> Tally:
     """The same with a publisher that commits its head before the paths."""
     tally = Tally("publications that commit twice", control=True)
     with world_of_faults() as world, _committing_twice():
-        course = _measure(world)
+        course = measure(world)
         # The head is written near the end.
         for number in range(course.statements, 0, -1):
             _kill(world, tally, number, after=True)
@@ -56,7 +56,7 @@ def run_control() -> Tally:
     return tally
 
 
-def _measure(world: World) -> Course:
+def measure(world: World) -> Course:
     """Publish each commit once without a fault; return the smaller numbers."""
     courses = []
     for _ in range(2):
@@ -70,18 +70,18 @@ def _measure(world: World) -> Course:
 def _try_all(world: World, tally: Tally, course: Course, *, long: bool) -> None:
     statements = range(1, course.statements + 1)
     chance = random.Random(5)
-    for number in statements if long else _spread(statements):
+    for number in statements if long else spread(statements):
         for after in (False, True):
             _kill(world, tally, number, after=after)
-    cuts = [chance.randrange(course.copied) for _ in range(LONG_CUTS)] if long else _spread(range(course.copied))
+    cuts = [chance.randrange(course.copied) for _ in range(LONG_CUTS)] if long else spread(range(course.copied))
     for copied in cuts:
         _cut(world, tally, copied)
-    for number in statements if long else _spread(statements)[1:]:
+    for number in statements if long else spread(statements)[1:]:
         _meet(world, tally, number)
     _turn_back_clock(world, tally)
 
 
-def _spread(numbers: Sequence[int]) -> list[int]:
+def spread(numbers: Sequence[int]) -> list[int]:
     """Return some numbers from the first half, the middle and near the end."""
     return [numbers[len(numbers) * (2 * part + 1) // (2 * SHORT_CASES)] for part in range(SHORT_CASES)]
 

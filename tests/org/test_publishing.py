@@ -197,6 +197,20 @@ def test_no_blob_is_freed_while_a_publisher_is_at_work(published: str) -> None:
         assert release_blobs(database, wait=False) == 4  # two of the five files are equal
 
 
+def test_blobs_that_a_publication_could_not_free_are_freed_by_the_next_one(published: str, own: Repo) -> None:
+    own.git("rm", "-q", "notes.txt")
+    own.git("commit", "-qm", "without notes")
+    workspace = open_sample(own)
+    with psycopg.connect(published) as publisher:  # it may need the same blobs
+        publisher.execute("SELECT pg_advisory_lock_shared(%s)", (0x6769746E,))
+        with open_database(published) as database:
+            assert publish_head(workspace, database, "shop", "", "", is_default=False).removed == 1
+            assert read_status(database).unused == 1
+    with open_database(published) as database:
+        assert not publish_head(workspace, database, "shop", "", "", is_default=False).is_changed
+        assert read_status(database).unused == 0
+
+
 @pytest.mark.parametrize("dsn", ["postgresql://me:secret@db/code", "host=db password=secret"])
 def test_a_password_in_the_dsn_is_refused(cli: Cli, dsn: str) -> None:
     outcome = cli("org", "init", dsn)
