@@ -68,8 +68,8 @@ REVOKE ALL ON SCHEMA gitmem_links FROM PUBLIC;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_links FROM PUBLIC;
 """
 
-# All servers work at the same time, and stop if the request is cancelled. After any failure the connections are closed: results that are left would be taken
-# for those of the next request, and a server that has restarted needs new ones.
+# All servers work at the same time, and stop if the request is cancelled. After any failure the connections are closed:
+# results that are left would be taken for those of the next request, and a server that has restarted needs new ones.
 ASK: "Final[LiteralString]" = """
 CREATE FUNCTION gitmem.ask_servers(numbers int[], requests text[])
 RETURNS TABLE (first bigint, second bigint, third int)

@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import random
 import statistics
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,12 +20,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitmem.answering.search_query import Query
+from gitmem.display import count
 from gitmem.org.connection import open_database
 from gitmem.org.database_query import search_database
 from gitmem.workspace import read_user_settings
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.database_server import DatabaseServer, start_server
-from tests.bench.figures import Figure
+from tests.bench.figures import Figure, format_table
 from tests.bench.processes import Command, run, run_measured
 from tests.bench.refresh import CHANGED, change_files, find_candidates
 from tests.bench.size import bytes_below
@@ -39,9 +41,10 @@ CONTENTS: Final = "contents"
 
 
 class Servers(NamedTuple):
-    """Running servers; the first one has the catalogue."""
+    """Running servers. The first one has the catalogue, and the first `sharing` of them have shares of the contents."""
 
     all: list[DatabaseServer]
+    sharing: int = 0
 
     @property
     def first(self) -> DatabaseServer:
@@ -50,7 +53,7 @@ class Servers(NamedTuple):
 
     def shares(self) -> list[str]:
         """Return the DSN of each share of the contents; none if one server has everything."""
-        return [server.dsn(CONTENTS) for server in self.all] if len(self.all) > 1 else []
+        return [server.dsn(CONTENTS) for server in self.all[: self.sharing]]
 
     def cpu(self) -> float:
         """Return the CPU seconds of all servers so far."""
@@ -73,6 +76,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-place", action="store_true", help="publish the repositories with the indexes they have")
     parser.add_argument("--files", type=int, default=FILES, help="size of the synthetic one without --repo")
     parser.add_argument("--servers", type=int, nargs="+", default=[1], help="numbers of servers")
+    parser.add_argument(
+        "--move", type=int, default=0, help="then move the contents to so many servers, and search again"
+    )
     parser.add_argument("--partitions", type=int, default=1, help="partitions of one server")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 8], help="numbers of clients")
     parser.add_argument("--queries", type=int, default=100, help="queries of each number of clients")
@@ -89,44 +95,59 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 run(gitmem.index(subject.path))
         queries = [query for subject in subjects for query in make_queries(subject.path, options.queries)]
         random.Random(1).shuffle(queries)
-        return [
-            figure for number in options.servers
-            for figure in measure_servers(options, gitmem, work, subjects, queries[: options.queries], number)
-        ]  # fmt: skip
+        figures = []
+        for number in options.servers:
+            for figure in measure_servers(options, gitmem, work, subjects, queries[: options.queries], number):
+                # A run over a million chunks takes long, and may be interrupted.
+                print(format_table([figure]), file=sys.stderr, flush=True)
+                figures.append(figure)
+        return figures
 
 
 def measure_servers(
     options: argparse.Namespace, gitmem: Gitmem, work: Path, subjects: Sequence[Subject], queries: Sequence[str],
     number: int,
-) -> list[Figure]:  # fmt: skip
-    """Publish all repositories to this number of servers, then measure them."""
-    with start_servers(work, number) as servers:
+) -> Iterator[Figure]:  # fmt: skip
+    """Publish all repositories to this number of servers, then measure them, and again after a move."""
+    with start_servers(work, max(number, options.move)) as running:
+        servers = running._replace(sharing=number if number > 1 else 0)
         dsn = servers.first.dsn()
-        shares = [word for share in servers.shares() for word in ("--shard", share)]
-        if options.partitions > 1:
-            shares += ["--partitions", str(options.partitions)]
-        run(Command([*gitmem.words, "-q", "org", "init", dsn, *shares]))
+        divide = ["--partitions", str(options.partitions)] if options.partitions > 1 else _share_options(servers)
+        run(Command([*gitmem.words, "-q", "org", "init", dsn, *divide]))
         published = publish_all(gitmem, servers, dsn, subjects)
-        sizes = read_sizes(servers)
-        name = f"{published.chunks:,} chunks" + (f", {number} servers" if number > 1 else "")
+        name = f"{published.chunks:,} chunks, {count(number, 'server')}"
         name += f", {options.partitions} partitions" if options.partitions > 1 else ""
-        return [
-            *size_figures(name, published, sizes),
-            *(figure for clients in options.clients
-              for figure in search_figures(name, servers, dsn, queries, clients)),
-            *([] if options.in_place else commit_figures(name, gitmem, servers, dsn, subjects[0], options.rounds)),
-        ]  # fmt: skip
+        yield from size_figures(name, published, read_sizes(servers))
+        for clients in options.clients:
+            yield from search_figures(name, servers, dsn, queries, clients)
+        if not options.in_place:
+            yield from commit_figures(name, gitmem, servers, dsn, subjects[0], options.rounds)
+        if options.move > 1:
+            servers, name = running._replace(sharing=options.move), f"the same moved to {options.move} servers"
+            began, began_server = time.perf_counter(), servers.cpu()
+            run(Command([*gitmem.words, "-q", "org", "init", dsn, *_share_options(servers)]))
+            yield Figure(name, "move, elapsed", time.perf_counter() - began, "s")
+            yield Figure(
+                name, "move, servers", (servers.cpu() - began_server) / published.chunks * 1e6, "µs CPU per chunk"
+            )
+            read_sizes(servers)
+            for clients in options.clients:
+                yield from search_figures(name, servers, dsn, queries, clients)
+
+
+def _share_options(servers: Servers) -> list[str]:
+    return [word for share in servers.shares() for word in ("--shard", share)]
 
 
 @contextmanager
 def start_servers(work: Path, number: int) -> Iterator[Servers]:
-    """Run new servers for a `with` block."""
+    """Run new servers for a `with` block, each with an empty database for a share."""
     with ExitStack() as stack:
-        servers = Servers([stack.enter_context(start_server(work / f"postgres-{at}")) for at in range(number)])
-        for server in servers.all if number > 1 else []:
+        servers = [stack.enter_context(start_server(work / f"postgres-{at}")) for at in range(number)]
+        for server in servers:
             with server.connect() as database:
                 database.execute(f"CREATE DATABASE {CONTENTS}")
-        yield servers
+        yield Servers(servers)
 
 
 def make_queries(repository: Path, count: int) -> list[str]:

@@ -15,6 +15,7 @@ from gitmem.org.partitions import divide_among
 from gitmem.org.published_repositories import read_status
 from gitmem.org.repository_grants import grant
 from tests.faults import org_rights
+from tests.faults.report import Tally
 from tests.gitrepo import Repo
 from tests.org.clusters import Cluster, running
 from tests.org.conftest import user_dsn
@@ -205,7 +206,7 @@ def test_people_see_what_they_are_granted_on_several_servers(server: Cluster, ds
     with psycopg.connect(dsn, autocommit=True) as database:
         try:
             org_rights.fill(database, org_rights.CONTROL)
-            tally = org_rights.Tally("queries over two servers")
+            tally = Tally("queries over two servers")
             org_rights.search_as_all(tally, database, org_rights.CONTROL)
         finally:
             org_rights.drop_people(database, org_rights.CONTROL)
@@ -296,7 +297,7 @@ def test_a_migration_keeps_published_rows(dsn: str) -> None:
             "INSERT INTO gitmem.entries (head, path, blob, words) VALUES (1, 'a.py', 8200, '{}');"
             "SELECT gitmem.enter_parts(1)"
         )
-    statements = {
+    found: dict[str, Any] = {
         "SELECT id, record FROM gitmem.visible_records(ARRAY[8200])": [(8200, b"record")],
         "SELECT text FROM gitmem.visible_texts(ARRAY[8200])": [(b"text",)],
         "SELECT hash, blob, code FROM gitmem.term_blobs(ARRAY[1], ARRAY[7])": [(7, 8200, 1)],
@@ -304,7 +305,7 @@ def test_a_migration_keeps_published_rows(dsn: str) -> None:
     }
     with open_database(dsn) as database:
         assert migrate(database) == (5, len(MIGRATIONS))
-        assert {each: database.execute(each.encode()).fetchall() for each in statements} == statements
+        assert {each: database.execute(each.encode()).fetchall() for each in found} == found
         assert read_status(database).blobs == 1
         database.execute("DELETE FROM gitmem.heads")
         assert release_blobs(database, wait=True) == 1
