@@ -254,7 +254,8 @@ def test_publishers_without_a_superuser_use_the_password_of_the_first_server(
         with other.connect() as database:
             database.execute("SELECT pg_reload_conf()")
         with open_database(published) as database:
-            divide_among(database, [other.tcp("postgres")])
+            # The first of two hosts does not answer.
+            divide_among(database, [other.tcp("postgres").replace("@", "@127.0.0.1:1,") + "?target_session_attrs=read-write"])
             database.execute("GRANT gitmem_publisher TO ci")
         own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
         ci = user_dsn(published, "ci")
