@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from gitmem.org.connection import Database
 
-MOST_PARTITIONS: Final = 64
-
 
 class _Table(NamedTuple):
     """Table that is divided: its columns, the part of a row, its key, and the rows that it has so far."""
@@ -84,7 +82,7 @@ def divide(database: "Database", count: int) -> None:
 def divide_among(database: "Database", dsns: Sequence[str]) -> None:
     """Move the contents to other servers, in one transaction of this one. DSNs are those of databases for them.
 
-    An interrupted run leaves everything here, and the next one continues. Raises: UsageError, DatabaseFailed.
+    A run that fails leaves everything here. Raises: UsageError, DatabaseFailed.
     """
     _lock(database)
     with ExitStack() as stack:
@@ -160,13 +158,18 @@ def _connect(database: "Database", share: "Database", number: int) -> None:
 def _prepare_share(share: "Database") -> str:
     """Make the schema of a share and a role that may use nothing else; return its name."""
     row: Any = share.execute(
-        "SELECT to_regnamespace('gitmem_shard') IS NOT NULL, 'gitmem_of_' || current_database(), current_database()"
-    ).fetchone()
-    has_schema, role, name = row
+        "SELECT to_regnamespace('gitmem_shard') IS NOT NULL, 'gitmem_of_' || current_database(), current_database(),"
+        " pg_try_advisory_lock(%s)", (BLOB_LOCK,)
+    ).fetchone()  # fmt: skip
+    has_schema, role, name, is_single = row
+    if not is_single:
+        # The lock belongs to the database: another share has it, or the first server.
+        raise UsageError(f"the database `{name}` is named twice", hint="name an empty database for each share")
     if not has_schema:
         share.execute(SHARE)
     elif share.execute("SELECT EXISTS (SELECT FROM gitmem_shard.contents)").fetchone() != (False,):
-        raise UsageError(f"the database `{name}` has contents already", hint="name an empty database for each share")
+        hint = "name another database; if nobody uses that share: DROP SCHEMA gitmem_shard CASCADE"
+        raise UsageError(f"the database `{name}` has contents already", hint=hint)
     if share.execute("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", (role,)).fetchone() == (False,):
         _run(share, "CREATE ROLE %I LOGIN", role)
     _run(share, "GRANT USAGE ON SCHEMA gitmem_shard TO %I", role)

@@ -255,7 +255,8 @@ def test_publishers_without_a_superuser_use_the_password_of_the_first_server(
             database.execute("SELECT pg_reload_conf()")
         with open_database(published) as database:
             # The first of two hosts does not answer.
-            divide_among(database, [other.tcp("postgres").replace("@", "@127.0.0.1:1,") + "?target_session_attrs=read-write"])
+            hosts = other.tcp("postgres").replace("@", "@127.0.0.1:1,")
+            divide_among(database, [f"{hosts}?target_session_attrs=read-write"])
             database.execute("GRANT gitmem_publisher TO ci")
         own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
         ci = user_dsn(published, "ci")
@@ -275,8 +276,11 @@ def test_databases_that_cannot_take_contents_are_refused(
     assert_error(outcome, 2, "dblink is installed in the schema `public`", "DROP EXTENSION dblink")
     with psycopg.connect(published, autocommit=True) as database:
         database.execute("DROP EXTENSION dblink")
+    for twice in ((dsns[0], dsns[0]), (dsns[0], dsn)):
+        assert_error(cli("org", "init", dsn, *words(twice)), 2, "is named twice", "an empty database for each share")
     assert cli("-q", "org", "init", dsn, "--shard", dsns[0]).code == 0
     assert_error(cli("org", "init", dsn, "--shard", dsns[1]), 2, "divided into 1 partitions already")
+    assert_error(cli("org", "init", dsns[1], "--shard", dsns[0]), 2, "has contents already", "DROP SCHEMA gitmem_shard")
     assert_error(cli("org", "init", dsn, "--shard", dsns[1], "--partitions", "2"), 2, "exclude each other")
 
 
