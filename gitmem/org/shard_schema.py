@@ -106,8 +106,13 @@ $$;
 REVOKE EXECUTE ON FUNCTION gitmem.ask_servers FROM PUBLIC;
 """
 
-# The same functions as without other servers, except that these do the work. {0} is the number of partitions.
+# The same functions as without other servers, except that these do the work. {0} is the number of partitions. Bits are
+# sent in hexadecimal, a quarter of their own text. `varbit_send` puts four bytes before them.
 SEARCH: "Final[LiteralString]" = """
+CREATE FUNCTION gitmem.bits_text(bits bit varying) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'x' || substr(encode(varbit_send(bits), 'hex'), 9)
+$$;
+REVOKE EXECUTE ON FUNCTION gitmem.bits_text FROM PUBLIC;
 CREATE OR REPLACE FUNCTION gitmem.near_blobs(
   heads int[], signs bit varying, most int, parts int[] DEFAULT NULL, passing bit varying[] DEFAULT NULL)
 RETURNS TABLE (blob bigint)
@@ -120,7 +125,7 @@ SET work_mem = '64MB' SET jit = off AS $$
     WHERE parts IS NULL OR filter.part IS NOT NULL),
   requests AS MATERIALIZED (
     SELECT part % {0} AS number, format('SELECT * FROM gitmem_shard.nearest(%L, %L, %L, %s)',
-      array_agg(part), array_agg(blobs::bit varying), signs, most) AS request FROM readable GROUP BY 1)
+      array_agg(part), array_agg(gitmem.bits_text(blobs)), signs, most) AS request FROM readable GROUP BY 1)
   SELECT first FROM gitmem.ask_servers(
     (SELECT array_agg(number ORDER BY number) FROM requests), (SELECT array_agg(request ORDER BY number) FROM requests))
   ORDER BY second, first LIMIT most
@@ -131,7 +136,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET work_mem = '64MB' SET jit = off AS $$
   WITH readable AS MATERIALIZED (SELECT * FROM gitmem.readable_parts(heads)),
   asked AS MATERIALIZED (
-    SELECT part % {0} AS number, array_agg(part) AS parts, array_agg(blobs::bit varying) AS blobs
+    SELECT part % {0} AS number, array_agg(part) AS parts, array_agg(gitmem.bits_text(blobs)) AS blobs
     FROM readable GROUP BY 1),
   lists AS MATERIALIZED (
     SELECT runs.part % {0} AS number, array_agg(runs.id) AS ids, array_agg(runs.part) AS parts,
