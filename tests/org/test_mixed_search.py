@@ -250,7 +250,7 @@ def test_http_searches_the_server_and_its_page_does_not(both: Repo, published: s
         assert {hit["repository"] for hit in answer["results"]} == {"jobs", "org:shop"}
         assert served.get("/search", query=SIGN, repository="org:shop")["results"]
         page = served.page("/", query=SIGN, repository="org:shop")
-        assert "unknown repository `org:shop`" in page
+        assert "`org:shop` is on the server of an organisation, which the page does not search" in page
 
 
 def test_a_search_without_published_names_imports_no_client_of_a_database(jobs: Repo) -> None:
