@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from itertools import islice
 from typing import Final, NamedTuple, Self
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.batch_task import encode_request, read_answer
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, BatchRequest, PackedRows
@@ -26,10 +27,9 @@ MAX_TASKS: Final = 256
 STOP_SECONDS: Final = 0.5
 """Time between two looks for a request to stop. Tasks cannot read it: the file is on this machine."""
 
-
 REPEAT_SECONDS: Final = 60.0
-"""Time after which a batch is sent again, and twice as long for each further time. An engine sees a connection that was
-closed at once, but one to a machine without power or network only after minutes."""
+"""Time without the next answer in order after which batches are sent again, and twice as long for each further time. An
+engine sees a connection that was closed at once, but one to a machine without power or network only after minutes."""
 
 
 class TaskEngine(NamedTuple):
@@ -46,12 +46,16 @@ OpenEngine = Callable[[], AbstractContextManager[TaskEngine]]
 
 
 class _Task(NamedTuple):
-    """Batch on its way: the bytes of its text, the time it was sent, and the answers of which the first one counts."""
+    """Batch on its way: the bytes of its text, and the answers of which the first one counts."""
 
     size: int
-    sent: float
     request: bytes
     answers: "list[Future[bytes]]"
+
+    def find_ended(self) -> "Future[bytes] | None":
+        """Return an answer that has arrived, one with rows if there is one. One copy may be lost, and another not."""
+        arrivals = [answer for answer in self.answers if answer.done()]
+        return next((answer for answer in arrivals if answer.exception() is None), arrivals[0] if arrivals else None)
 
 
 class RemotePool:
@@ -105,11 +109,13 @@ class RemotePool:
 
         With `wait` others have a moment to end. They are not waited for longer, since their machine may be lost.
         """
-        wait_for([task.answers[0] for task in self._tasks], STOP_SECONDS if wait else 0)
+        wait_for([answer for task in self._tasks for answer in task.answers], STOP_SECONDS if wait else 0)
         for number, task in enumerate(self._tasks, self._taken):
-            answer = task.answers[0]
-            if answer.done() and answer.exception() is None:
-                yield number, read_answer(answer.result())
+            answer = task.find_ended()
+            # The run has an error already, which the refusal of another node must not replace.
+            with suppress(WorkersFailed):
+                if answer is not None and answer.exception() is None:
+                    yield number, read_answer(answer.result())
 
     def _has_room(self) -> bool:
         if not self._tasks:
@@ -120,19 +126,29 @@ class RemotePool:
         # No vectors of the index are sent along: a vector costs less to compute than to move.
         request = encode_request(BatchRequest(batch, bounds=self._bounds, embeds=self._embeds))
         size = sum(len(blob.content) for blob in batch)
-        self._tasks.append(_Task(size, time.monotonic(), request, [self._engine.submit(request)]))
+        self._tasks.append(_Task(size, request, [self._engine.submit(request)]))
 
     def _receive(self, task: _Task, stop: StopRequest | None) -> list[PackedRows]:
-        repetition, patience = task.sent + REPEAT_SECONDS, REPEAT_SECONDS
-        while not (done := wait_for(task.answers, STOP_SECONDS, FIRST_COMPLETED).done):
+        # Counted from here: in a full cluster a batch waits for its turn longer than it takes.
+        patience = REPEAT_SECONDS
+        repetition = time.monotonic() + patience
+        while (answer := task.find_ended()) is None:
             if stop is not None:
                 stop.check()
             if time.monotonic() > repetition:
-                task.answers.append(self._engine.submit(task.request))
+                self._repeat_overtaken()
                 patience *= 2
-                repetition += patience
-        answer = done.pop()
+                repetition = time.monotonic() + patience
+            wait_for(task.answers, STOP_SECONDS, FIRST_COMPLETED)
         problem = answer.exception()
         if problem is not None:
             raise self._engine.explain(problem) from problem
         return read_answer(answer.result())
+
+    def _repeat_overtaken(self) -> None:
+        """Send the first batch again, and those that later ones overtook: the silent machine may hold several."""
+        overtaking = (number for number, task in enumerate(self._tasks) if task.find_ended() is not None)
+        last = max(overtaking, default=0)
+        for task in islice(self._tasks, last + 1):
+            if task.find_ended() is None:
+                task.answers.append(self._engine.submit(task.request))

@@ -2,8 +2,9 @@
 
 import os
 import re
+import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,79 @@ def test_a_batch_of_a_silent_machine_is_sent_again_and_counts_once(monkeypatch: 
     with RemotePool(engine(lambda _: tasks.pop(0))) as pool:
         assert [len(parts) for parts in pool.run([BATCH] * 2)] == [1, 1]
     assert tasks == []
+
+
+def test_a_batch_that_waits_for_its_turn_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    tasks: list[tuple[bytes, Future[bytes]]] = []
+    taken = 0
+
+    def submit(request: bytes) -> "Future[bytes]":
+        tasks.append((request, Future()))
+        return tasks[-1][1]
+
+    def pass_time(waiting: list[Future[bytes]], *_: object) -> object:
+        """Let 25 seconds pass on a cluster of one machine, which needs 50 for a batch."""
+        clock[0] += 25
+        if clock[0] % 50 == 0:
+            request, task = tasks[taken]
+            task.set_result(answer_request(request))
+        return wait(waiting, 0)
+
+    monkeypatch.setattr(remote_pool, "wait_for", pass_time)
+    with RemotePool(engine(submit)) as pool:
+        for _ in pool.run([BATCH] * 4):
+            taken += 1
+    assert (taken, len(tasks)) == (4, 4)
+
+
+def test_all_batches_that_later_ones_overtook_are_sent_again_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_pool, "REPEAT_SECONDS", 0.0)
+    monkeypatch.setattr(remote_pool, "STOP_SECONDS", 0.01)
+    sent = []
+
+    def submit(request: bytes) -> "Future[bytes]":
+        sent.append(request)
+        return Future() if len(sent) in (1, 2, 4) else answer_now(request)
+
+    batches = [(BlobContent("python", f"def name{number}(): pass\n".encode()),) for number in range(4)]
+    with RemotePool(engine(submit)) as pool:
+        results = pool.run(batches)
+        next(results)
+        assert sent[4:] == sent[:2]  # not the fourth one: nothing says that it has started
+        assert [len(parts) for parts in results] == [1, 1, 1]
+
+
+def test_of_two_copies_one_that_is_lost_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_pool, "REPEAT_SECONDS", 0.0)
+    monkeypatch.setattr(remote_pool, "STOP_SECONDS", 0.01)
+    answer = answer_request(encode_request(BatchRequest(BATCH)))
+    tasks: list[Future[bytes]] = []
+
+    def submit(_: bytes) -> "Future[bytes]":
+        tasks.append(Future() if len(tasks) % 2 == 0 else finished(answer))
+        if len(tasks) % 2 == 0:
+            tasks[-2].set_exception(ConnectionError("gone"))
+        return tasks[-1]
+
+    # Several batches, because it may be chance which copy is read.
+    with RemotePool(engine(submit), in_flight_bytes=1) as pool:
+        assert [len(parts) for parts in pool.run([BATCH] * 9)] == [1] * 9
+    assert len(tasks) == 18
+
+
+def test_a_node_that_refuses_does_not_hide_a_request_to_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = StopRequest(str(tmp_path / "cancel"), b"token")
+    answer = answer_request(encode_request(BatchRequest(BATCH)))
+    own = row_versions()
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_task, "row_versions", lambda: own | {"gitmem": "0.0"})
+        foreign = encode_request(BatchRequest(BATCH))
+    refusal = answer_request(foreign)
+    tasks = [Future[bytes](), finished(refusal), finished(answer)]
+    Path(request.path).write_bytes(request.token)
+    with RemotePool(engine(lambda _: tasks.pop(0))) as pool:
+        with pytest.raises(Cancelled):
+            next(pool.run([BATCH] * 3, request))
+        assert [number for number, _ in pool.take_finished(wait=True)] == [2]
