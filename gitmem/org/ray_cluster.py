@@ -45,14 +45,17 @@ class ClusterAddress(NamedTuple):
 
 def parse_address(address: str) -> ClusterAddress:
     """Parse `ray://HOST[:PORT]`. Raises UsageError."""
+    refusal = UsageError("expected an address of the form ray://HOST:PORT", hint=_ADDRESS)
+    # An address with a user may have a password, which no message repeats; a malformed port could be a part of it.
+    if "@" in address or any(char.isspace() for char in address):
+        raise refusal
     try:
         parts = urlsplit(address)
-        host, port = parts.hostname, parts.port or _DEFAULT_PORT
+        host, port = parts.hostname, _DEFAULT_PORT if parts.port is None else parts.port
     except ValueError as problem:
         raise UsageError(f"malformed address of an engine: {problem}", hint=_ADDRESS) from None
-    # The rest of an address with a user may be a password, which no message repeats.
-    if parts.scheme != "ray" or not host or parts.username or parts.path.strip("/") or parts.query:
-        raise UsageError("expected an address of the form ray://HOST:PORT", hint=_ADDRESS)
+    if parts.scheme != "ray" or not host or not port or parts.path.strip("/") or parts.query or parts.fragment:
+        raise refusal
     return ClusterAddress(host, port)
 
 

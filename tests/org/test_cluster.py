@@ -22,11 +22,24 @@ def test_an_address_has_a_host_and_a_port() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["head:10001", "http://head", "ray://", "ray://head:port", "ray://me:secret@head", "ray://head/x"]
+    "address",
+    [
+        "head:10001",
+        "http://head",
+        "ray://",
+        "ray://head:port",
+        "ray://head:0",
+        "ray://head/x",
+        "ray://head#x",
+        "ray://me:secret@head",
+        "ray://:secret@head",
+        "ray://me:secret/1@head",
+    ],
 )
 def test_another_address_is_refused(own: Repo, cli: Cli, address: str) -> None:
     outcome = cli("-C", str(own.path), "org", "publish", "--dsn", "postgresql:///x", "--on", address)
     assert_error(outcome, 2, "--on ray://HOST:10001")
+    assert "secret" not in outcome.err
     assert "secret" not in outcome.err
 
 
