@@ -77,8 +77,17 @@ _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
 
-_METHOD_TAG: Final = re.compile(rb"^[ \t]*(?:/\*)?\*[ \t]+@method[ \t]+(?:[^\n(]*[ \t])?&?(\w+)[ \t]*\(", re.MULTILINE)
-"""`@method` in a comment of PHP; modifiers and a type come before the name."""
+_PHP_TYPE: Final = (
+    rb"(?:\\?(?:callable|Closure)\([^\n()]*\)(?:[ \t]*:[ \t]*)?|(?<=[ \t|&])\([^\n()]*\)"
+    rb"|[^\s(){}<>|]++|<[^\n()]*>|{[^\n()]*}|[ \t]*[|][ \t]*)++[ \t]+"
+)
+_METHOD_TAG: Final = re.compile(
+    rb"^[ \t]*(?:/\*)?\*[ \t]+@method[ \t]+(?:static[ \t]+)?(?:" + _PHP_TYPE + rb")?&?(\w+)[ \t]*\(", re.MULTILINE
+)
+"""`@method` in a comment of PHP. `static` and a type come before the name; a type has spaces only within brackets or
+next to a bar."""
+
+_PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
 
 _WORD: Final = rb"([^\W\d][\w.:$]*)"
 _WRAPPED: Final = rb"(?:(?:Optional|Final|ClassVar|Annotated|Type|type)\[)?[\"']?"
@@ -129,7 +138,7 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
             statements.append((start, end))
     _add_names(data, captures, statements, names, language)
     if language == "php":
-        names += _documented_methods(data)
+        names += _documented_methods(data, root)
     if not names:
         return NO_NAMES
     names.sort(key=itemgetter(0))
@@ -138,13 +147,22 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
 
 
-def _documented_methods(data: bytes) -> Iterator[_Name]:
+def _documented_methods(data: bytes, root: Node) -> Iterator[_Name]:
     """Yield the methods that only the comment of a class declares, because `__call` answers them."""
     if b"@method" not in data:
         return
     for tag in _METHOD_TAG.finditer(data):
-        if len(tag[1]) <= MAX_NAME:
+        if len(tag[1]) <= MAX_NAME and _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
             yield tag.start(1), _FUNCTION, tag[1], b""
+
+
+def _documents_class(node: Node | None) -> bool:
+    """Return whether a node is a comment before a class. A string, and the comment of a function, declare nothing."""
+    while node is not None and node.type == "comment":
+        node = node.next_named_sibling
+        if node is not None and node.type in _PHP_CLASSES:
+            return True
+    return False
 
 
 def _add_names(

@@ -131,6 +131,13 @@ def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
         ("@method static Logger|null open(string $name = 'a')", ["open"]),
         ("@method &get ($key)", ["get"]),
         ("@method static run()", ["run"]),
+        ("@method array<int, string> all()", ["all"]),
+        ("@method array{a: int, b: string}|null pair()", ["pair"]),
+        ("@method Stock | null refill(int $count)", ["refill"]),
+        ("@method callable(int): string reader(int $count)", ["reader"]),
+        ("@method (A&B)|null both()", ["both"]),
+        ("@method each(callable(int) $visit) calls all()", ["each"]),
+        ("@method tags declare methods (see the manual)", []),
         ("@methods run()", []),
         ("@method none", []),
         ("see @method run()", []),
@@ -139,6 +146,25 @@ def test_functions_in_cpp_may_return_pointers_and_be_qualified() -> None:
 def test_the_comment_of_a_php_class_declares_methods(tag: str, expected: list[str]) -> None:
     assert names_of(f"<?php\n/**\n * {tag}\n */\nclass A {{}}\n", "php", "function") == expected
     assert names_of(f"/**\n * {tag}\n */\nclass A {{}}\n", "java", "function") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/**\n * @method GET (default)\n */\nfunction route() {}\n",
+        "$docs = <<<TEXT\n * @method void close()\nTEXT;\nclass A {}\n",
+        "class A {}\n/**\n * @method void close()\n */\n",
+    ],
+)
+def test_a_tag_that_is_in_no_comment_before_a_class_declares_no_method(text: str) -> None:
+    assert "close" not in (names := names_of(f"<?php\n{text}", "php", "function"))
+    assert "GET" not in names
+
+
+def test_comments_between_the_tag_and_its_class_do_not_matter() -> None:
+    text = "<?php\nnamespace N;\n/** @method void close() */\n// phpcs:ignore\n#[Sealed]\nfinal class A {}\n"
+    assert names_of(text, "php", "function") == ["close"]
+    assert names_of("<?php\n/**\n * @method " + "a" * 50_000 + "\n */\nclass A {}\n", "php", "function") == []
 
 
 @pytest.mark.parametrize("language", ["c", "cpp"])
