@@ -12,7 +12,7 @@ from gitmem.workspace import Workspace
 
 
 def index_on_cluster(workspace: Workspace, revisions: Sequence[str], address: str, *, quiet: bool) -> None:
-    """Index what the index lacks of revisions; creates an index if there is none.
+    """Index the blobs of revisions that the index lacks; creates an index if there is none.
 
     The cluster is connected to only if something is missing. Raises: UsageError, WorkersFailed, and as `refresh`.
     """

@@ -177,8 +177,8 @@ def _find_ssh_command(environment: Mapping[str, str], cwd: Path, git_dir: Path |
     """Return the command that git uses for ssh, "" if it is another program, with options of its own."""
     command = environment.get("GIT_SSH_COMMAND", "")
     if not command:
-        configured = run_git(["config", "--get", "core.sshCommand"], cwd=cwd, git_dir=git_dir, check=False)
-        command = configured.stdout.decode("utf-8", "surrogateescape").strip()
+        setting = run_git(["config", "--get", "core.sshCommand"], cwd=cwd, git_dir=git_dir, check=False)
+        command = setting.stdout.decode("utf-8", "surrogateescape").strip()
     if not command:
         # A program, and no line of a shell.
         command = shlex.quote(environment.get("GIT_SSH") or "ssh")

@@ -43,15 +43,15 @@ _MAX_SENT: Final = 300_000
 
 def marks_of(contents: NDArray[np.uint8]) -> list[bytes]:
     """Return the marks of contents by their hashes, [contents, CONTENT_BYTES]."""
-    marked = np.ascontiguousarray(contents[:, :MARK_BYTES] | _HIGH_BIT).tobytes()
-    return [marked[at : at + MARK_BYTES] for at in range(0, len(marked), MARK_BYTES)]
+    marks = np.ascontiguousarray(contents[:, :MARK_BYTES] | _HIGH_BIT).tobytes()
+    return [marks[at : at + MARK_BYTES] for at in range(0, len(marks), MARK_BYTES)]
 
 
 def mark_numbers(contents: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """Return the same marks as numbers, [contents]."""
-    padded = np.zeros((len(contents), 8), np.uint8)
-    padded[:, :MARK_BYTES] = contents[:, :MARK_BYTES] | _HIGH_BIT
-    numbers: NDArray[np.uint64] = padded.view("<u8")[:, 0]
+    wide = np.zeros((len(contents), 8), np.uint8)
+    wide[:, :MARK_BYTES] = contents[:, :MARK_BYTES] | _HIGH_BIT
+    numbers: NDArray[np.uint64] = wide.view("<u8")[:, 0]
     return numbers
 
 

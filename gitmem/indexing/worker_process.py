@@ -121,7 +121,7 @@ class WorkerProcess:
 
     @property
     def is_forked(self) -> bool:
-        """Return whether the process shares what it loaded with this one. One that replaces it does not."""
+        """Return whether the process shares its loaded modules with this one. One that replaces it does not."""
         return isinstance(self._child.process, ForkedWorker)
 
     def recycle(self, share: int) -> bool:

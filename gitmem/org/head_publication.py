@@ -98,7 +98,7 @@ def publish_head(
 
 
 def _require_indexed(searcher: Searcher) -> None:
-    """Raise GitmemError if indexing was stopped, or failed. A search would go on with what there is."""
+    """Raise GitmemError if indexing was stopped, or failed. A search would go on with an incomplete index."""
     if searcher.missing_files:
         reasons = "; ".join(searcher.take_notes()) or "indexing was stopped"
         raise GitmemError(f"{count(searcher.missing_files, 'file')} not indexed: {reasons}", hint="gitmem index")

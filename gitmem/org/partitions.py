@@ -141,8 +141,8 @@ def _connect(database: "Database", share: "Database", number: int) -> None:
     """Make the schema and the role on another server, and the way to it here."""
     role = _prepare_share(share)
     password = secrets.token_urlsafe(32)
-    hashed = share.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
-    _run(share, "ALTER ROLE %I PASSWORD %L", role, hashed)
+    verifier = share.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
+    _run(share, "ALTER ROLE %I PASSWORD %L", role, verifier)
     share.commit()
     options = {
         **_address(share), "async_capable": "true", "fetch_size": "1000", "batch_size": "200",
@@ -188,8 +188,12 @@ def _address(share: "Database") -> dict[str, str]:
     """Return the options of a server that is reached like this connection."""
     # Those that the DSN leaves out have other defaults on the machine of the first server.
     address = {"host": share.info.host, "port": str(share.info.port), "dbname": share.info.dbname}
-    given = share.info.get_parameters().items()
-    return {**address, **{name: value for name, value in given if name not in _OF_THE_CLIENT}, "connect_timeout": "5"}
+    parameters = share.info.get_parameters().items()
+    return {
+        **address,
+        **{name: value for name, value in parameters if name not in _OF_THE_CLIENT},
+        "connect_timeout": "5",
+    }
 
 
 def _run(database: "Database", template: str, *values: str) -> None:
@@ -201,7 +205,7 @@ def _run(database: "Database", template: str, *values: str) -> None:
 def remove_contents(database: "Database", blobs: Sequence[int], runs: Sequence[int]) -> None:
     """Remove contents of blobs, and lists of runs, that were deleted in a transaction before this one.
 
-    Without partitions they went with them. If this fails, `find_lost` finds what is left.
+    Without partitions they went with them. If this fails, `find_lost` finds the rest.
     """
     for statement, numbers in ((_REMOVE_CONTENTS, blobs), (_REMOVE_SIGNATURES, blobs), (_REMOVE_LISTS, runs)):
         if numbers:
@@ -222,7 +226,7 @@ class LostContents(NamedTuple):
 
 
 def find_lost(database: "Database") -> LostContents:
-    """Return what interrupted publications have left in partitions. No publisher may be at work."""
+    """Return the leftovers of interrupted publications in partitions. No publisher may be at work."""
     row = database.execute("SELECT EXISTS (SELECT FROM gitmem.partitions)").fetchone()
     if row != (True,):
         return LostContents([], [])

@@ -100,7 +100,7 @@ def open_cluster(address: ClusterAddress) -> Iterator[TaskEngine]:
 
 
 def _silence_head() -> None:
-    """Keep what the head node logs for this connection out of standard output, which may be JSON, and out of errors."""
+    """Keep the log of the head node for this connection out of standard output, which may be JSON, and of errors."""
     from ray.util.client import ray as client
 
     logging.getLogger("ray.util.client.logsclient").addFilter(lambda _: False)
@@ -109,7 +109,7 @@ def _silence_head() -> None:
 
 
 def _require_listener(address: ClusterAddress) -> None:
-    """Check that somebody listens: Ray's own attempts take half a minute, and do not say what failed."""
+    """Check that somebody listens: Ray's own attempts take half a minute, and do not name the failure."""
     try:
         socket.create_connection(address, _CONNECT_SECONDS).close()
     except OSError as problem:

@@ -41,7 +41,7 @@ def score_conversations(
     chunk_type: NDArray[np.uint8],
     pool: NDArray[np.bool_],
 ) -> NDArray[np.float32]:
-    """Return the score of the conversation of each candidate, [candidates]; 0 for what is no turn.
+    """Return the score of the conversation of each candidate, [candidates]; 0 for other rows.
 
     The columns are those of the candidates. The mean length and the number of conversations with a term are taken from
     those with a candidate in `pool`, the search without filters, so that a filter changes no score.
@@ -74,7 +74,7 @@ def measure_gaps(
     cosines: NDArray[np.float32],
     pool: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return how far the conversation of each candidate is below the best one, [candidates]; 0 for what is no turn.
+    """Return how far the conversation of each candidate is below the best one, [candidates]; 0 for other rows.
 
     Two shares are added: of the scores of `score_conversations`, and of the sums of the nearest turns. The columns are
     those of `Candidates`; conversations are compared with those of the search without filters, `pool`.

@@ -159,7 +159,7 @@ class Section:
 
 
 def damaged(path: Path, reason: str) -> DamagedFile:
-    """Return the error for a file whose content is not what was written."""
+    """Return the error for a file whose content has changed since it was written."""
     return DamagedFile(
         f"`{path}` is damaged: {reason}", hint="run `gitmem verify --repair`: it rebuilds the index from git"
     )
