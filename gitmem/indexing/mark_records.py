@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gitmem.errors import DamagedFile
+from gitmem.store.columns import RETRIED
 from gitmem.store.keys import blob_key
 from gitmem.store.open_segments import OpenSegments
 
@@ -91,7 +92,8 @@ class RecordReader:
 
     def __init__(self, index: OpenSegments) -> None:
         self._index = index
-        self._order = np.argsort(index.blob_keys, kind="stable")
+        # Of several attempts at a version the last one that read it comes last, as in `store.blob_match`.
+        self._order = np.lexsort((~np.isin(index.blob_outcomes, RETRIED), index.blob_keys))
         self._keys = index.blob_keys[self._order]
         self._marks: dict[int, list[bytes]] = {}
 
@@ -128,7 +130,6 @@ class RecordReader:
         self._marks[key] = marks
 
     def _parse(self, key: int) -> "_Record":
-        # Of several attempts at a version the last one read it.
         place = int(np.searchsorted(self._keys, np.uint64(key), side="right")) - 1
         if place < 0 or int(self._keys[place]) != key:
             raise _damaged()

@@ -6,11 +6,12 @@ fewer of them work if the shares become too small. Neither changes any row. A wo
 batch that it works on is done. Pages that workers share with this process count once, as its own.
 """
 
+import os
 from collections.abc import Callable
 from typing import Final
 
 from gitmem.errors import ConfigError
-from gitmem.processes.memory import resident_bytes
+from gitmem.processes.memory import own_bytes, resident_bytes
 
 MIN_WORKER: Final = 160 << 20
 """Smallest share with which a worker is useful: libraries, model and grammars take two thirds of it."""
@@ -70,5 +71,8 @@ class MemoryBudget:
                 f"this run needs about {needed >> 20} MiB of memory, `gitmem.maxMemory` allows {self.limit >> 20}",
                 hint=f"git config gitmem.maxMemory {-(-needed * 5 // 4 >> 20)}m",
             )
-        most = (room - _LOADED) // MIN_FORKED if forked else room // MIN_WORKER
+        most = room // MIN_WORKER
+        # If the kernel does not count shared pages, each worker is measured, and replaced, by all of its pages.
+        if forked and wanted > most and own_bytes(os.getpid()):
+            most = (room - _LOADED) // MIN_FORKED
         return max(1, min(wanted, most))

@@ -129,7 +129,7 @@ class PackedContainer(Container):
                 packing = Packing(int(width), bool(is_ascending))
                 bounds = np.frombuffer(ends, "<u4").astype(np.int64)
                 self._sections[name] = PackedSection(path, self._sections[name], int(length), packing, bounds)
-        except (KeyError, TypeError, ValueError) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(path, "invalid packed section") from problem
 
 
@@ -156,16 +156,18 @@ class PackedSection(Section):
         return self._length
 
     def all(self) -> memoryview:
-        if self._whole is None:
-            self._whole = b"".join(map(self._inflate, range(len(self._bounds) - 1)))
+        whole = self._whole  # another thread may release it at any time
+        if whole is None:
+            whole = self._whole = b"".join(map(self._inflate, range(len(self._bounds) - 1)))
             self._kept.clear()
-        return memoryview(self._whole)
+        return memoryview(whole)
 
     def read(self, start: int, end: int) -> memoryview:
         if not 0 <= start <= end <= self._length:
             raise damaged(self._path, "offset out of range")
-        if self._whole is not None:
-            return memoryview(self._whole)[start:end]
+        whole = self._whole
+        if whole is not None:
+            return memoryview(whole)[start:end]
         first, last = start // PACKED_BLOCK, max(end - 1, start) // PACKED_BLOCK
         if start == end:
             return memoryview(b"")
@@ -197,12 +199,14 @@ class PackedSection(Section):
         return [bytes(self.read(start, end)) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def pick(self, rows: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
-        rows_of_block, remainder = divmod(PACKED_BLOCK, width)
-        if remainder or self._length % width or (len(rows) and rows.max() >= self._length // width):
+        if width <= 0 or PACKED_BLOCK % width or self._length % width:
+            raise damaged(self._path, "truncated table")
+        if len(rows) and rows.max() >= self._length // width:
             raise damaged(self._path, "row out of range")
         if len(rows) > _FEW or len(self._bounds) <= _FEW_BLOCKS:
             return np.frombuffer(self.all(), np.uint8).reshape(-1, width)[rows]
         picked = np.zeros((len(rows), width), np.uint8)
+        rows_of_block = PACKED_BLOCK // width
         blocks = rows // rows_of_block
         for block in np.unique(blocks).tolist():
             table = np.frombuffer(self._kept_block(block), np.uint8).reshape(-1, width)

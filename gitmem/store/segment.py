@@ -314,7 +314,7 @@ class Segment:
             blobs,
             {name: self.column(name) for name in COLUMNS},
             [labels[start:end] for start, end in itertools.pairwise(at)],
-            self.vectors(np.arange(self.rows)),
+            self.vectors(np.arange(self.rows)) if self.rows else np.zeros((0, self.dimensions), np.int8),
             self.contents(),
             {name: postings.load() for name, postings in self._postings.items()},
         )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
 from gitmem.indexing.mark_records import MARK_BYTES, RecordReader, RecordWriter
+from gitmem.store.columns import OUTCOMES
 from gitmem.store.keys import blob_key
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.segment_writer import load_rows
@@ -71,6 +72,19 @@ def test_the_versions_that_a_record_needs_are_named() -> None:
     reader = RecordReader(index_of(names, records))
     assert reader.with_bases([key_of(names[2])]) == {key_of(names[0]), key_of(names[2])}
     assert reader.with_bases([key_of(names[1])]) == {key_of(names[1])}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_attempt_that_did_not_read_a_version_hides_no_other(is_first: bool) -> None:
+    # A merge puts the merged segment in the place of its first, so the attempt that failed may come last.
+    common = list(map(mark, range(30)))
+    names, records = write([[*common, mark(100)], [*common, mark(101)]])
+    failed = rows_of([SampleBlob(oid_of(names[0]), LANGUAGE, LANGUAGE, OUTCOMES.index("failed"), [])])
+    failed.blobs.names[:] = [b""]
+    segments = [*index_of(names, records).segments, load_rows(failed, is_compact=True)]
+    reader = RecordReader(OpenSegments(segments[::-1] if is_first else segments))
+    assert set(reader.read(key_of(names[0]))) == {*common, mark(100)}
+    assert set(reader.read(key_of(names[1]))) == {*common, mark(101)}
 
 
 @pytest.mark.parametrize("record", [b"\0abc", b"\1abc", b"\2" + bytes(30), b"\1" + bytes(8) + b"\xff\xff"])

@@ -127,8 +127,14 @@ def test_memory_of_processes_is_measured() -> None:
     assert own_bytes(2**22 + 1) == 0
 
 
+@needs_procfs
 def test_workers_that_share_what_is_loaded_need_less_each() -> None:
     budget = MemoryBudget(512 * MIB, Process(0))
     assert budget.count_workers(8) == 2
     assert budget.count_workers(8, forked=True) == 3
     assert budget.count_workers(1, forked=True) == 1
+
+
+def test_workers_count_in_full_if_shared_pages_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.processes.memory._PROC", tmp_path)
+    assert MemoryBudget(512 * MIB, Process(0)).count_workers(8, forked=True) == 2

@@ -70,6 +70,19 @@ def test_only_the_blocks_of_a_range_are_inflated(monkeypatch: pytest.MonkeyPatch
     assert inflated == [PACKED_BLOCK]
 
 
+def test_a_section_that_another_thread_releases_is_read_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A thread may release the section between any two steps of another one: here while its blocks are inflated, and
+    # right after the content has been kept.
+    class Kept(dict[int, bytes]):
+        def clear(self) -> None:
+            section._whole = None
+
+    section = packed(bytes(range(256)), BYTES)
+    monkeypatch.setattr(section, "_kept", Kept())
+    assert bytes(section.all()) == bytes(range(256))
+    assert bytes(section.read(3, 9)) == bytes(range(3, 9))
+
+
 def test_a_column_of_small_ascending_numbers_takes_a_tenth_of_its_bytes() -> None:
     content = np.cumsum(np.random.default_rng(0).integers(0, 9, 20_000)).astype("<u4").tobytes()
     parts = build_packed_container(MAGIC, {}, {"numbers": content}, {"numbers": Packing(4, is_ascending=True)})
@@ -82,6 +95,7 @@ def test_ranges_and_rows_outside_of_the_content_are_damage() -> None:
         lambda: section.read(4, 9),
         lambda: section.pick(np.array([2]), 4),
         lambda: section.pick(np.array([0]), 3),
+        lambda: section.pick(np.array([0]), 0),
         lambda: section.numbers("V3"),
     ):
         with pytest.raises(DamagedFile):
@@ -95,6 +109,7 @@ def test_ranges_and_rows_outside_of_the_content_are_damage() -> None:
         {"numbers": [8, 3, False, b"\x10\0\0\0"]},
         {"numbers": [8, 1, False, b"\xff\0\0\0"]},
         {"numbers": [-1, 1, False, b""]},
+        {"numbers": [float("inf"), 1, False, b"\x10\0\0\0"]},
         {"other": [8, 1, False, b"\x10\0\0\0"]},
         {"numbers": 5},
     ],

@@ -96,6 +96,18 @@ def test_selected_blobs_keep_exactly_their_rows(tmp_path: Path, blobs: list[Samp
     assert selected.name == write_segment(tmp_path, expected).name
 
 
+@pytest.mark.parametrize("is_compact", [False, True])
+@pytest.mark.parametrize("dimensions", [0, 64])
+def test_blobs_without_rows_are_loaded_whatever_the_length_of_vectors(
+    tmp_path: Path, dimensions: int, is_compact: bool
+) -> None:
+    blob = SampleBlob(oid_of("nothing"), "python", "python", OUTCOMES.index("empty"), [])
+    rows = replace(rows_of([blob]), vectors=np.zeros((0, dimensions), np.int8))
+    read = reopen(tmp_path, write_segment(tmp_path, rows, is_compact=is_compact)).load_rows()
+    assert read.vectors.shape == (0, dimensions)
+    assert read.blobs.keys == rows.blobs.keys
+
+
 @many
 @given(parts=st.lists(sample_blobs(), min_size=1, max_size=4), is_compact=st.booleans())
 def test_a_merge_gives_the_same_file_as_writing_all_rows_at_once(
