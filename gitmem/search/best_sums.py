@@ -15,4 +15,4 @@ def sum_best(
     ordered = group[order]
     rank_in_group = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
     counted = np.where(rank_in_group < count, scores[order] * decay**rank_in_group, 0.0)
-    return np.bincount(ordered, counted, groups)
+    return np.bincount(ordered, counted, groups).astype(np.float64, copy=False)

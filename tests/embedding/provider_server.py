@@ -62,7 +62,7 @@ class ProviderServer:
 def vector_of(text: str, dimensions: int) -> list[float]:
     """Return the sum of a random vector for each word: texts that share words are similar."""
     words = "".join(letter if letter.isalnum() else " " for letter in text.lower()).split() or ["empty"]
-    return np.sum([_vector_of_word(word, dimensions) for word in words], axis=0).tolist()
+    return [float(number) for number in np.sum([_vector_of_word(word, dimensions) for word in words], axis=0)]
 
 
 @lru_cache(1 << 14)
