@@ -75,7 +75,7 @@ def test_a_section_that_another_thread_releases_is_read_as_before(monkeypatch: p
     # right after the content has been kept.
     class Kept(dict[int, bytes]):
         def clear(self) -> None:
-            section._whole = None
+            monkeypatch.setattr(section, "_whole", None)
 
     section = packed(bytes(range(256)), BYTES)
     monkeypatch.setattr(section, "_kept", Kept())
