@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-_PROC: Final = Path("/proc")
+PROC: Final = Path("/proc")
+"""File system of the processes on Linux."""
+
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _OWN: Final = (b"\nPrivate_Clean:", b"\nPrivate_Dirty:")
 
@@ -20,7 +22,7 @@ def resident_bytes() -> int:
     Systems without procfs know only the largest size so far.
     """
     try:
-        return int((_PROC / "self/statm").read_bytes().split()[1]) * _PAGE
+        return int((PROC / "self/statm").read_bytes().split()[1]) * _PAGE
     except (OSError, IndexError, ValueError):
         return _largest_resident()
 
@@ -31,7 +33,7 @@ def own_bytes(pid: int) -> int:
     Costs ten times the resident set size.
     """
     try:
-        sizes = (_PROC / str(pid) / "smaps_rollup").read_bytes()
+        sizes = (PROC / str(pid) / "smaps_rollup").read_bytes()
         return sum(int(sizes.partition(name)[2].split(None, 1)[0]) for name in _OWN) << 10
     except (OSError, IndexError, ValueError):
         return 0

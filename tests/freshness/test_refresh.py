@@ -322,7 +322,7 @@ def test_a_killed_process_needs_no_repair(repo: Repo, tmp_path: Path) -> None:
         "from gitmem.workspace import open_workspace\nfrom gitmem.freshness.refresh import refresh\n"
         "import gitmem.indexing.run as run\nfrom gitmem.indexing import blob_batches\n"
         "blob_batches.BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
-        "def write(*args):\n    segment = real(*args)\n    write.left -= 1\n"
+        "def write(*args, **options):\n    segment = real(*args, **options)\n    write.left -= 1\n"
         "    if not write.left:\n        os.kill(os.getpid(), signal.SIGKILL)\n    return segment\n"
         "write.left = int(sys.argv[2])\nrun.write_segment = write\n"
         "place = open_workspace(Path(sys.argv[1]), {})\nrefresh(place, place.location.head_tree)\n"

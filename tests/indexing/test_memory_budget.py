@@ -136,5 +136,5 @@ def test_workers_that_share_what_is_loaded_need_less_each() -> None:
 
 
 def test_workers_count_in_full_if_shared_pages_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.processes.memory._PROC", tmp_path)
+    monkeypatch.setattr("gitmem.processes.memory.PROC", tmp_path)
     assert MemoryBudget(512 * MIB, Process(0)).count_workers(8, forked=True) == 2

@@ -1,7 +1,10 @@
 """Deflated sections of containers, and vectors of few levels."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from gitmem.store.packed_file import (
     BYTES,
     PACKED_BLOCK,
     PackedContainer,
+    PackedSection,
     Packing,
     build_packed_container,
     find_packed_container,
@@ -70,17 +74,25 @@ def test_only_the_blocks_of_a_range_are_inflated(monkeypatch: pytest.MonkeyPatch
     assert inflated == [PACKED_BLOCK]
 
 
-def test_a_section_that_another_thread_releases_is_read_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A thread may release the section between any two steps of another one: here while its blocks are inflated, and
-    # right after the content has been kept.
-    class Kept(dict[int, bytes]):
-        def clear(self) -> None:
-            monkeypatch.setattr(section, "_whole", None)
-
+def test_a_section_that_is_released_before_any_line_is_read_as_before() -> None:
+    # Another thread may release it between any two steps.
     section = packed(bytes(range(256)), BYTES)
-    monkeypatch.setattr(section, "_kept", Kept())
-    assert bytes(section.all()) == bytes(range(256))
-    assert bytes(section.read(3, 9)) == bytes(range(3, 9))
+    lines = []
+
+    def release(frame: FrameType, event: str, _: object) -> Any:
+        if event == "line" and frame.f_code in (PackedSection.all.__code__, PackedSection.read.__code__):
+            lines.append(frame.f_lineno)
+            section.release(0, len(section))
+        return release
+
+    former = sys.gettrace()
+    sys.settrace(release)
+    try:
+        contents = [bytes(section.all()), bytes(section.read(3, 9)), bytes(section.all())]
+    finally:
+        sys.settrace(former)
+    assert contents == [bytes(range(256)), bytes(range(3, 9)), bytes(range(256))]
+    assert len(lines) > 10
 
 
 def test_a_column_of_small_ascending_numbers_takes_a_tenth_of_its_bytes() -> None:
