@@ -9,11 +9,13 @@ from gitmem.invisible_characters import CONTROLS, HIDING
 
 _MAX_LINE: Final = 100
 _PLACES_SHOWN: Final = 3
+_STYLES: Final = "\ufe0e\ufe0f"
+_LETTER_EMOJI: Final = "\u2139"
 _UNSAFE: Final = re.compile(f"[{CONTROLS}{HIDING}]")
 
 
 def visible(text: str) -> str:
-    """Return text on one line, with unsafe characters as escapes."""
+    """Return text on one line, with unsafe characters as escapes. Emoji keep their selectors of a style."""
     return _UNSAFE.sub(_escape, text)
 
 
@@ -29,15 +31,26 @@ def hides_text(text: str) -> bool:
     """
     if text.isascii():
         return False
-    hiding, ordinary = _hiding_patterns()
-    return hiding.search(ordinary.sub("", text)) is not None
+    hidden = _hiding_pattern().finditer(text, text.startswith("\ufeff"))
+    return not all(map(_selects_style, hidden))
 
 
 @cache
-def _hiding_patterns() -> "tuple[re.Pattern[str], re.Pattern[str]]":
+def _hiding_pattern() -> "re.Pattern[str]":
     # Compiled on demand: most text is ASCII.
-    selector = f"(?<=[^\x00-\x7f{CONTROLS}{HIDING}])[\ufe0e\ufe0f](?![{HIDING}])"
-    return re.compile(f"[{HIDING}]"), re.compile(f"^\ufeff|{selector}")
+    return re.compile(f"[{HIDING}]")
+
+
+def _selects_style(match: "re.Match[str]") -> bool:
+    """Return whether a character only selects the style of the emoji before it."""
+    text, start, end = match.string, *match.span()
+    if match[0] not in _STYLES or not start or _hiding_pattern().match(text, end):
+        return False
+    import unicodedata  # here, as most text has no selectors
+
+    before = text[start - 1]
+    # A letter has no style. Behind one, a selector would be a second name that looks like the first.
+    return not before.isascii() and (before == _LETTER_EMOJI or unicodedata.category(before)[0] in "SP")
 
 
 def note_hidden_text(places: Sequence[str]) -> str:
@@ -60,7 +73,9 @@ def first_line(text: str) -> str:
 
 
 def _escape(match: "re.Match[str]") -> str:
-    code = ord(match.group())
+    if _selects_style(match):
+        return match[0]
+    code = ord(match[0])
     # Python decodes an invalid byte as a lone surrogate (PEP 383).
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"

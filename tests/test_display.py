@@ -52,8 +52,17 @@ def test_byte_order_marks_and_emoji_are_not_flagged(text: str) -> None:
     assert not hides_text(text)
 
 
-def test_a_series_of_selectors_after_an_emoji_is_flagged() -> None:
-    assert hides_text("\u2764\ufe0f\ufe01\ufe02")
+@pytest.mark.parametrize("text", ["I \u2764\ufe0f git", "\u26a0\ufe0f.", "\u2139\ufe0f", "\u2194\ufe0e\u26a0\ufe0f"])
+def test_emoji_keep_their_style(text: str) -> None:
+    assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["\u2764\ufe0f\ufe01\ufe02", "na\xef\ufe0fve", "1\ufe0f", "\ufe0f", "\u2764\ufe0f\u200b"]
+)
+def test_other_selectors_are_escaped_and_flagged(text: str) -> None:
+    assert hides_text(text)
+    assert "\\ufe0f" in visible(text)
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"], exclude_characters=FILLERS)))
