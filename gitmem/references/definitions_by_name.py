@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitmem.references.languages import IMPORTING
 from gitmem.references.library_members import OTHER_MEMBERS
-from gitmem.references.tree_names import CLASS, Definition, FileNames, Names
+from gitmem.references.tree_names import CLASS, FUNCTION, Definition, FileNames, Names
 
 _Key = tuple[str, str, frozenset[int]]
 """Family of languages, name, and the trees that a file can mean."""
@@ -31,6 +31,10 @@ class Resolution(NamedTuple):
     def opened(self) -> "Resolution":
         """Return the same definitions as ones that may not be meant."""
         return self._replace(open=bool(self.definitions))
+
+    def without_functions(self) -> "Resolution":
+        """Return the definitions other than functions: a field that is read."""
+        return self._replace(definitions=tuple(each for each in self.definitions if each.kind != FUNCTION))
 
 
 class DefinitionsByName:

@@ -41,6 +41,9 @@ EXTENDED: Final = frozenset({"go", "rust", "c", "csharp", "swift", "ruby"})
 CONSTRUCTED: Final = frozenset({"java", "c", "csharp"})
 """Families in which a function with the name of its class creates objects of it."""
 
+FIELD_READING: Final = frozenset({"rust", "java", "kotlin", "php", "c", "cpp", "cuda"})
+"""Languages, not families, in which a member without brackets is a field, never a method. In Scala it may be one."""
+
 
 def family_of(language: str) -> str:
     """Return the group of languages to which one belongs."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.references.file_graph import FileGraph, build_graph
-from gitmem.references.languages import CONSTRUCTED, family_of
+from gitmem.references.languages import CONSTRUCTED, FIELD_READING, family_of
 from gitmem.references.module_paths import names_file
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
@@ -62,6 +62,7 @@ class FileNames:
         self.tree = tree
         self.path = path
         self.family = family_of(language)
+        self.reads_fields = language in FIELD_READING
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob

@@ -213,7 +213,9 @@ class UsageFinder:
                 if not receiver.endswith(":"):
                     yield each, self._resolver.resolve_import(file, name, receiver)
             else:
-                yield each, self._resolver.resolve(file, name, receiver, each.line)
+                resolution = self._resolver.resolve(file, name, receiver, each.line)
+                is_field = kind == "read" and receiver and file.reads_fields
+                yield each, resolution.without_functions() if is_field else resolution
         for alias in self._aliases(file, name):
             for each in occurrences.at(occurrences.find(alias.encode()).tolist()):
                 if OCCURRENCE_KINDS[each.kind] in _RELATION_OF and not each.receiver:

@@ -1,4 +1,4 @@
-"""Which definitions a name cannot mean: constructors beside their class, and members that no import brings."""
+"""Which definitions a name cannot mean: constructors, members that no import brings, and fields."""
 
 from collections.abc import Iterator
 
@@ -23,6 +23,13 @@ class Parser {
     "cpp/box.cpp": "int Box::put(int x) { return x; }\nint Box::all() { std::move(1); return put(1); }\n",
     "php/level.php": "<?php\nnamespace Shop;\nclass Error {}\nfunction strlen($x) {}\n",
     "php/main.php": "<?php\nnamespace Other;\n$a = new \\Error('x');\nstrlen('y');\n",
+    "rust/failed.rs": """pub struct Failed { kind: u8 }
+impl Failed {
+    pub fn kind(&self) -> u8 { self.kind }
+    pub fn show(&self, other: Other) -> u8 { other.kind + self.kind() }
+}
+""",
+    "scala/Cart.scala": "class Cart { def total = 1 }\nclass Bill(cart: Cart) { val sum = cart.total }\n",
     "src/shop/Main.kt": "package shop\nimport shop.time.*\nfun run() { hour() }\n",
 }
 
@@ -62,3 +69,9 @@ def test_functions_of_libraries_and_overloads_in_other_files_are_not_certain(
     shop: Searcher, name: str, expected: list[str]
 ) -> None:
     assert places(shop, "php/level.php:3" if name == "Shop.Error" else name, "callers") == expected
+
+
+def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searcher) -> None:
+    assert places(shop, "Failed.kind", "mentions") == []
+    assert places(shop, "Failed.kind", "callers") == ["rust/failed.rs:4"]
+    assert places(shop, "Cart.total", "mentions") == ["scala/Cart.scala:2"]
