@@ -111,6 +111,21 @@ def test_an_unknown_command_suggests_the_nearest(cli: Cli, tmp_path: Path) -> No
     assert_error(cli("--bogus", cwd=tmp_path), ExitCode.USAGE, "--bogus")
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("blame", "when"),
+        ("notes", "memory"),
+        ("refs", "usages"),
+        ("log", "when"),
+        ("diff", "changes"),
+        ("ask", "query"),
+    ],
+)
+def test_a_word_of_other_programs_suggests_the_command_for_it(cli: Cli, tmp_path: Path, name: str, meant: str) -> None:
+    assert_error(cli(name, cwd=tmp_path), ExitCode.USAGE, f"did you mean `{meant}`?")
+
+
 def test_a_setting_out_of_range_names_its_origin(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     own.git("config", "gitmem.searchMaxLimit", "0")
     assert_error(cli("status", cwd=own.path), ExitCode.USAGE, "git config, local", "from 1 to 1000")
