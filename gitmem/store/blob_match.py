@@ -69,21 +69,20 @@ class BlobMatcher:
 
     def _match(self, view: View, join: Join | None) -> NDArray[np.int64]:
         """Match a view whose entries are all in one file."""
+        matches = np.where(view.reasons == INDEXED, MISSING, EXCLUDED).astype(np.int64)
         numbers = join.renumber(self._first_by_name) if join else None
-        if join and numbers is not None and view.file.suffix == BASE_SUFFIX:
-            matches = np.where(join.matches >= 0, numbers[join.matches], join.matches)
-        else:
-            matches = np.where(view.reasons == INDEXED, MISSING, EXCLUDED).astype(np.int64)
-            if join and numbers is not None:
+        if join and numbers is not None:
+            if view.file.suffix == BASE_SUFFIX:
+                matches = np.where(join.matches >= 0, numbers[join.matches], join.matches)
+                # The segment of a blob may be gone while another one has the same blob.
+                lost = (join.matches >= 0) & (matches == MISSING)
+                if lost.any():
+                    self._add(matches, self._match_joined(view, join, numbers, lost))
+            else:
                 self._add(matches, self._match_joined(view, join, numbers))
         for segment, first in zip(self._segments, self._first.tolist(), strict=False):
             if join is None or segment.path.name not in join.segments:
                 self._add(matches, _match_segment(view, segment, first))
-        # The segment of a blob may be gone while another one has the same blob, from an attempt that did not read it.
-        if join and numbers is not None and view.file.suffix == BASE_SUFFIX:
-            lost = (join.matches >= 0) & (matches == MISSING)
-            if lost.any():
-                self._add(matches, self._match_joined(view, join, numbers, lost))
         return matches
 
     def _add(self, matches: NDArray[np.int64], pairs: _Pairs) -> None:

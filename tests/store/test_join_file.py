@@ -77,6 +77,10 @@ def actual(view: View, snapshot: Snapshot) -> list[object]:
     base=[ViewEntry(b"f0", oid_of("0"), "", INDEXED)], edits={}, kept=0, after=[[(0, "", False)]],
     before=[[(0, "", True)], [(0, "", False)]],
 )  # fmt: skip
+@example(
+    base=[ViewEntry(b"f0", oid_of("0"), "", INDEXED)], edits={}, kept=1, after=[[(0, "", False)]],
+    before=[[(0, "", True)], [(0, "", True), (0, "python", False)]],
+)  # fmt: skip
 def test_a_stored_join_gives_the_same_blobs_after_any_change_of_segments_and_paths(
     tmp_path_factory: pytest.TempPathFactory,
     base: list[ViewEntry],
