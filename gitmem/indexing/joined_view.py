@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.indexing.record_views import PREFIX, Records
+from gitmem.store.composed_view import ComposedView
 from gitmem.store.postings import Postings
 from gitmem.store.view_file import View
 
 
-class JoinedView(View):
+class JoinedView(ComposedView):
     """View of files followed by a view of records: entries from `first_count` on are records.
 
     Only files are found by the terms of their paths.
@@ -21,7 +21,7 @@ class JoinedView(View):
 
     def __init__(self, first: View, records: Records) -> None:
         self.tree = first.tree
-        self._parts: Sequence[View] = (first, records)
+        self._parts = (first, records)
         self.records = records
         self.first_count = len(first)
         self._count = len(first) + len(records)
@@ -30,30 +30,10 @@ class JoinedView(View):
         self._second_codes = np.array([codes.setdefault(name, len(codes)) for name in records.languages], np.uint16)
         self.languages = list(codes)
 
-    def check(self) -> None:
-        for part in self._parts:
-            part.check()
-
-    def require_as_opened(self) -> None:
-        for part in self._parts:
-            part.require_as_opened()
-
-    @property
-    def base(self) -> View:
-        return self._parts[0].base
-
-    @property
-    def file(self) -> Path:
-        return self._parts[0].file
-
     def gather(self, join: Callable[[View], NDArray[Any]]) -> NDArray[Any]:
         # An empty part is left out: it does not know the width of its ids.
         values = [part.gather(join) for part in self._parts if len(part)]
         return np.concatenate(values) if values else self._parts[0].gather(join)
-
-    @cached_property
-    def oids(self) -> NDArray[np.uint8]:
-        return self.gather(lambda part: part.oids)
 
     @cached_property
     def language_codes(self) -> NDArray[np.uint16]:
@@ -62,30 +42,9 @@ class JoinedView(View):
             return first.language_codes
         return np.concatenate([first.language_codes, self._second_codes[second.language_codes]])
 
-    @cached_property
-    def reasons(self) -> NDArray[np.uint8]:
-        return self.gather(lambda part: part.reasons)
-
     def _locate(self, entry: int) -> tuple[View, int]:
-        """Return the part that an entry comes from, and its number there."""
         first, second = self._parts
         return (first, entry) if entry < len(first) else (second, entry - len(first))
-
-    def path(self, entry: int) -> bytes:
-        part, place = self._locate(entry)
-        return part.path(place)
-
-    def oid(self, entry: int) -> str:
-        part, place = self._locate(entry)
-        return part.oid(place)
-
-    def language(self, entry: int) -> str:
-        part, place = self._locate(entry)
-        return part.language(place)
-
-    def reason(self, entry: int) -> int:
-        part, place = self._locate(entry)
-        return part.reason(place)
 
     def find_blob(self, key: int) -> list[int]:
         first, second = self._parts

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.store.composed_view import ComposedView
 from gitmem.store.path_postings import merge_postings
 from gitmem.store.postings import Postings
 from gitmem.store.view_file import View, ViewEntry, load_view
@@ -56,7 +57,7 @@ def locate_edits(base: View, edits: EditedEntries, known: Mapping[bytes, int] | 
     return LocatedEdits(added, located, np.array(sorted(removed), np.int64))
 
 
-class OverlaidView(View):
+class OverlaidView(ComposedView):
     """View under edits.
 
     Entries are sorted by path. Instead of merging the columns of base and edits at once, the view keeps two index
@@ -72,6 +73,7 @@ class OverlaidView(View):
         self._base = base
         self.edits = edits
         self._added = edits.added
+        self._parts = base, edits.added
         self._count = len(base) - len(edits.removed) + len(edits.added)
         # Codes of the base stay valid; new languages are appended.
         codes = {name: code for code, name in enumerate(base.languages)}
@@ -115,7 +117,6 @@ class OverlaidView(View):
         return source
 
     def _locate(self, entry: int) -> tuple[View, int]:
-        """Return the part that an entry comes from, and its number there."""
         # Computed from the edits alone: looking up some entries must not build the arrays over all of them.
         place = bisect_left(self._added_list, entry)
         if place < len(self._added_list) and self._added_list[place] == entry:
@@ -137,22 +138,6 @@ class OverlaidView(View):
         counts: list[int] = (self.edits.removed - np.arange(len(self.edits.removed))).tolist()
         return counts
 
-    @property
-    def base(self) -> View:
-        return self._base.base
-
-    @property
-    def file(self) -> Path:
-        return self._base.file
-
-    def check(self) -> None:
-        self._base.check()
-        self._added.check()
-
-    def require_as_opened(self) -> None:
-        self._base.require_as_opened()
-        self._added.require_as_opened()
-
     def gather(self, join: Callable[[View], NDArray[Any]]) -> NDArray[Any]:
         parts = [self._base.gather(join)]
         if len(self._added):
@@ -162,33 +147,9 @@ class OverlaidView(View):
         return np.concatenate(parts)[self._source]
 
     @cached_property
-    def oids(self) -> NDArray[np.uint8]:
-        return self.gather(lambda part: part.oids)
-
-    @cached_property
     def language_codes(self) -> NDArray[np.uint16]:
         added = self._added_codes[self._added.language_codes]
         return np.concatenate([self._base.language_codes, added])[self._source]
-
-    @cached_property
-    def reasons(self) -> NDArray[np.uint8]:
-        return self.gather(lambda part: part.reasons)
-
-    def path(self, entry: int) -> bytes:
-        part, place = self._locate(entry)
-        return part.path(place)
-
-    def oid(self, entry: int) -> str:
-        part, place = self._locate(entry)
-        return part.oid(place)
-
-    def language(self, entry: int) -> str:
-        part, place = self._locate(entry)
-        return part.language(place)
-
-    def reason(self, entry: int) -> int:
-        part, place = self._locate(entry)
-        return part.reason(place)
 
     @cached_property
     def paths(self) -> list[bytes]:
