@@ -110,7 +110,8 @@ def print_past(report: "PastReport") -> None:
     """Print the result of indexing the code of the past in one line, and on standard error the versions that failed."""
     new = f"{report.indexed:,} new, " if report.indexed else "up to date, "
     parts = f"{count(report.versions, 'version')} of files in {count(report.commits, 'commit')}"
-    print_line(f"  {parts}  {new}{count(report.chunks, 'definition')}, {size(report.index_bytes)}")
+    unread = f"{report.unread:,} unreadable, " if report.unread else ""
+    print_line(f"  {parts}  {new}{unread}{count(report.chunks, 'definition')}, {size(report.index_bytes)}")
     if report.rebuilt:
         print_line(f"  rebuilt: {visible(report.rebuilt)}")
     _print_warnings(report.problems, "versions")

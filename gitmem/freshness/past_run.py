@@ -6,7 +6,7 @@ published as they fill, so a killed or stopped run continues where it was. The l
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from gitmem.freshness.past_index import find_past, past_fingerprint
 from gitmem.git.file_history import read_shallow
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
+from gitmem.git.path_encoding import path_text
 from gitmem.git.program import run_git
 from gitmem.git.tree_listing import list_tree
 from gitmem.git.version_log import CommitVersions, read_versions
@@ -27,7 +28,15 @@ from gitmem.indexing.classify import load_classifier
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import chunk_bounds
 from gitmem.indexing.index_writer import IndexWriter, open_index_writer
-from gitmem.indexing.lifetimes import Bounds, PastView, find_past_view, list_view, version_path, write_lives
+from gitmem.indexing.lifetimes import (
+    Bounds,
+    PastView,
+    find_past_view,
+    list_view,
+    split_version_path,
+    version_path,
+    write_lives,
+)
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.past_rows import NewRows
@@ -40,6 +49,8 @@ from gitmem.workspace import Workspace
 
 _REGULAR: Final = 0o100644
 """Mode by which a path of the past is classified: links and submodules have no chunks that are kept."""
+
+_GET_BACK: Final = "`git fetch --refetch`, or copy the object from another clone"
 
 _SLACK: Final = 20
 """Divisor of the limit: by so many commits it may be exceeded before the whole history is read again."""
@@ -55,12 +66,16 @@ class PastPlan(NamedTuple):
 
 @dataclass(slots=True)
 class PastReport(HistoryReport):
-    """Report of the code of the past: `versions` are those of files in the read commits, `indexed` the new ones."""
+    """Report of the code of the past: `versions` are those of files in the read commits, `indexed` the new ones.
+
+    `unread` are those that git lacks.
+    """
 
     versions: int = 0
+    unread: int = 0
 
     def counts(self) -> dict[str, int]:
-        return {"versions": self.versions, "versions_indexed": self.indexed}
+        return {"versions": self.versions, "versions_indexed": self.indexed, "versions_unread": self.unread}
 
 
 def index_past(
@@ -98,13 +113,12 @@ def index_past(
 def plan_past(workspace: Workspace, since: int | None = None) -> PastPlan:
     """Return the extent of a run, without the lock. Raises as `index_past`."""
     workspace = usable_workspace(workspace)
-    manifest, old = find_past(workspace), find_past_view(workspace.paths.past.lifetimes)
-    bounds = _bounds(workspace, old, since)
+    manifest, former = find_past(workspace), find_past_view(workspace.paths.past.lifetimes)
+    bounds, old = _bounds(workspace, former, since), _valid(workspace, former)
     if manifest is None or manifest.fingerprint != bounds.fingerprint:
         manifest = empty_manifest(None, bounds.fingerprint)
     history = _read_history(workspace, bounds, old)
-    snapshot = Snapshot(workspace.paths.past, manifest)
-    return _plan(workspace, history, find_missing_blobs(list_view(history.entries), snapshot, retry=True))
+    return _plan(workspace, history, _find_missing(history, Snapshot(workspace.paths.past, manifest)))
 
 
 def repair_past(workspace: Workspace) -> None:
@@ -141,10 +155,11 @@ class _Job:
         )  # fmt: skip
         # Lives that were written before a rebuild or a kill are computed again, even if their bounds are the same.
         is_whole = manifest == self._writer.manifest and manifest.complete
-        old = find_past_view(self._paths.lifetimes)
-        bounds = _bounds(self._workspace, old, self._since)
+        former = find_past_view(self._paths.lifetimes)
+        bounds, old = _bounds(self._workspace, former, self._since), _valid(self._workspace, former)
         if old is not None and old.bounds == bounds and is_whole:
             result.commits, result.versions = len(old.commits), len(old)
+            _report_unread(result, old.unread, old.entries() if old.unread else ())
         elif bounds.tip:
             manifest = self._extend(manifest, bounds, old if is_whole else None, result)
         result.chunks, result.index_bytes = manifest.rows, manifest.bytes + _size(self._paths.lifetimes)
@@ -155,24 +170,27 @@ class _Job:
         """Index missing versions, and write the lives of all chunks."""
         location = self._workspace.location
         history = _read_history(self._workspace, bounds, old)
-        manifest = self._index(manifest, history, result)
+        manifest, unread = self._index(manifest, history, result)
         if manifest != self._writer.manifest or not manifest.complete:
             self._writer.publish(manifest.as_complete())
         tree = {oid.tobytes().hex() for oid in list_tree(location, location.head_tree or "").oids}
         snapshot, base = Snapshot(self._paths, manifest), history.base
-        write_lives(self._paths.lifetimes, bounds, history.entries, history.log, tree, snapshot, base)
+        write_lives(self._paths.lifetimes, bounds, history.entries, history.log, tree, snapshot, base, unread)
         result.commits, result.versions = history.commits, len(history.entries)
         return manifest
 
-    def _index(self, manifest: Manifest, history: "_History", result: PastReport) -> Manifest:
-        """Index the versions that are missing, oldest first, so that each chunk belongs to its first version."""
+    def _index(self, manifest: Manifest, history: "_History", result: PastReport) -> tuple[Manifest, set[str]]:
+        """Index the versions that are missing, oldest first, so that each chunk belongs to its first version.
+
+        Also return the versions that git lacks.
+        """
         paths, settings = self._paths, self._workspace.settings
         snapshot = Snapshot(paths, manifest)
         order = {entry.oid.hex(): number for number, entry in enumerate(history.entries)}
-        missing = find_missing_blobs(list_view(history.entries), snapshot, retry=True)
-        result.indexed = len(missing)
+        missing = _find_missing(history, snapshot)
         if not missing:
-            return manifest
+            _report_unread(result, history.unread, history.entries)
+            return manifest, history.unread
         missing.sort(key=lambda blob: order[blob.oid])
         self._on_start(_plan(self._workspace, history, missing))
         bounds = replace(chunk_bounds(settings), past_run=os.urandom(8).hex())
@@ -184,9 +202,11 @@ class _Job:
         before = manifest.segments
         with stoppable(paths, self._report, resume=_resume(self._since), things="version") as (stop, report_or_stop):
             outcome = run.execute(missing, manifest, publish=self._writer.publish, report=report_or_stop, stop=stop)
-        lost = [*outcome.unreadable, *outcome.failed]
-        result.problems = [f"the version {oid} of a file cannot be read or chunked" for oid in lost]
-        return compact(paths, outcome.manifest, before=before)
+        unread = history.unread.union(outcome.unreadable)
+        result.indexed = len(missing) - len(outcome.unreadable)
+        result.problems = [f"the version {oid} of a file cannot be chunked" for oid in outcome.failed]
+        _report_unread(result, unread, history.entries)
+        return compact(paths, outcome.manifest, before=before), unread
 
 
 def _resume(since: int | None) -> str:
@@ -205,8 +225,37 @@ class _History(NamedTuple):
     base: PastView | None
 
     @property
+    def unread(self) -> set[str]:
+        """Return the versions that git lacks, as far as they are known."""
+        return set(self.base.unread) if self.base is not None else set()
+
+    @property
     def commits(self) -> int:
         return len(self.log) + (len(self.base.commits) if self.base is not None else 0)
+
+
+def _find_missing(history: _History, snapshot: Snapshot) -> list[MissingBlob]:
+    """Return the versions of a history that an index lacks, apart from those that git lacks, too."""
+    blobs = find_missing_blobs(list_view(history.entries), snapshot, retry=True)
+    return [blob for blob in blobs if blob.oid not in history.unread]
+
+
+def _valid(workspace: Workspace, view: PastView | None) -> PastView | None:
+    """Return a view, or None if git has one of its unread versions again: its history is then followed anew."""
+    if view is None or not view.unread:
+        return view
+    with open_reader(workspace.location, bulk=False) as reader:
+        return view if all(content is None for _, content in reader.read_many(view.unread)) else None
+
+
+def _report_unread(result: PastReport, unread: Collection[str], entries: Iterable[ViewEntry]) -> None:
+    """Count versions that git lacks, with a line for each: which one it is, and what brings it back."""
+    result.unread = len(unread)
+    paths = {entry.oid.hex(): split_version_path(path_text(entry.path)) for entry in entries} if unread else {}
+    result.problems += [
+        f"{paths.get(oid, '')}: the version {oid} cannot be read (missing or damaged); to get it back: {_GET_BACK}"
+        for oid in sorted(unread)
+    ]
 
 
 def _bounds(workspace: Workspace, old: PastView | None, since: int | None) -> Bounds:

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from gitmem.git.commit_log import ListedCommit
-from gitmem.git.file_history import open_history
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.raw_diff import parse_raw_stream
+from gitmem.git.rename_log import iter_commits
 
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--topo-order",
-               "--raw", "--no-abbrev", "-z", "--find-renames=50%", "-l1000", "--no-relative",
+               "--raw", "--no-abbrev", "-z", "--no-relative",
                "--format=%H%x00%an <%ae>%x00%ct")  # fmt: skip
 
 
@@ -35,15 +34,14 @@ def read_touched(
     # Newest first: by the time a commit is read, all later renames of its files are known.
     present: dict[bytes, bytes] = {}
     limit = [f"--max-age={int(since)}"] if since is not None else []
-    with open_history(location, [*_LOG, *limit, tip, "--"]) as stream:
-        for (commit, author, seconds), changes in parse_raw_stream(stream):
-            is_passing = passes(ListedCommit(commit, author, int(seconds or 0)))
+    for (commit, author, seconds), changes in iter_commits(location, _LOG, [*limit, tip, "--"]):
+        is_passing = passes(ListedCommit(commit, author, int(seconds or 0)))
+        if is_passing:
+            commits.add(commit)
+        for change in changes:
+            now = present.get(change.path, change.path)
+            if change.old_path != change.path:
+                present[change.old_path] = now
             if is_passing:
-                commits.add(commit)
-            for change in changes:
-                now = present.get(change.path, change.path)
-                if change.old_path != change.path:
-                    present[change.old_path] = now
-                if is_passing:
-                    paths.add(now)
+                paths.add(now)
     return TouchedPaths(frozenset(commits), frozenset(paths))

@@ -6,15 +6,16 @@ A commit at which a shallow clone ends has its files before it, too: git would l
 
 import sys
 from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.git.commit_log import ListedCommit
-from gitmem.git.file_history import open_history, read_shallow
+from gitmem.git.file_history import read_shallow
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.raw_diff import RawChange, parse_raw_stream
+from gitmem.git.raw_diff import RawChange, RawCommit
+from gitmem.git.rename_log import iter_commits
 
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--topo-order",
-               "--diff-merges=combined", "--raw", "--no-abbrev", "-z", "--find-renames=50%", "-l1000", "--no-relative",
+               "--diff-merges=combined", "--raw", "--no-abbrev", "-z", "--no-relative",
                "--format=%H%x00%an <%ae>%x00%ct")  # fmt: skip
 _NO_BLOB: Final = "0"
 
@@ -40,18 +41,19 @@ def read_versions(
 ) -> list[CommitVersions]:
     """Return the newest commits in a history, oldest first: parents come before their children. Raises GitFailed.
 
-    At most `limit` are read, none from before `since` (seconds since 1970), and none that `known` reaches.
+    At most `limit` are read, none from before `since` (seconds since 1970), and none that `known` reaches. A commit
+    some of whose blobs git lacks may be without its renames.
     """
-    bounds = [f"--max-count={limit}", *([f"--max-age={since}"] if since else []), *([f"^{known}"] if known else [])]
-    with open_history(location, [*_LOG, *bounds, tip, "--"]) as stream:
-        return list(_parse(stream, read_shallow(location)))[::-1]
+    bounds = [*([f"--max-age={since}"] if since else []), *([f"^{known}"] if known else [])]
+    log = iter_commits(location, _LOG, [*bounds, tip, "--"], limit)
+    return list(_share(log, read_shallow(location)))[::-1]
 
 
-def _parse(stream: IO[bytes], shallow: frozenset[str]) -> Iterator[CommitVersions]:
+def _share(log: Iterator[RawCommit], shallow: frozenset[str]) -> Iterator[CommitVersions]:
     # Each blob is the result of one commit and the beginning of the next, and most paths are changed often: one copy of
     # each halves the memory.
     paths: dict[bytes, bytes] = {}
-    for (commit, author, seconds), changes in parse_raw_stream(stream):
+    for (commit, author, seconds), changes in log:
         listed = ListedCommit(commit, sys.intern(author), int(seconds or 0))
         files = [_share_texts(file, paths) for file in _files(changes)]
         if commit in shallow:

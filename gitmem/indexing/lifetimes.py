@@ -5,7 +5,7 @@ the view of the versions. The file is a cache: it is valid for the bounds that i
 that follows its own, only the new commits are added.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from gitmem.git.version_log import CommitVersions
 from gitmem.indexing.chunk_histories import ALIVE, UNKNOWN, ChunkHistories, Chunks
 from gitmem.indexing.mark_records import RecordReader
 from gitmem.indexing.past_rows import mark_number, mark_numbers
+from gitmem.indexing.unread_versions import UnreadVersions
 from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.packed_file import BYTES, Packing, build_packed_container, find_packed_container
@@ -80,6 +81,9 @@ class PastView(View):
             bounds = Bounds(*map(fields.__getitem__, Bounds._fields))
             self.bounds = bounds._replace(shallow=tuple(map(str, bounds.shallow)))
             authors = [str(author) for author in fields["authors"]]
+            self.unread = {str(oid): str(blob) for oid, blob in dict(fields.get("unread", {})).items()}
+            """Versions that git lacked, each with the one that took its place in the history, "" without any."""
+
             commits, codes, seconds, marks = (container[name] for name in ("commits", "author", "seconds", "marks"))
             sizes = {len(container[name]) for name in _CHUNK_COLUMNS}
             width = len(bytes.fromhex(self.bounds.tip))
@@ -187,14 +191,15 @@ def _view(entries: Sequence[ViewEntry]) -> tuple[dict[str, Any], dict[str, Buffe
 
 def write_lives(
     file: Path, bounds: Bounds, entries: Sequence[ViewEntry], log: Sequence[CommitVersions], tip: Iterable[str],
-    index: OpenSegments, base: PastView | None = None,
+    index: OpenSegments, base: PastView | None = None, unread: Collection[str] = (),
 ) -> None:  # fmt: skip
     """Compute the lives of all rows of an index and write them. `tip` are the blobs of the tip's tree.
 
-    `log` are all commits, or those that follow `base`.
+    `log` are all commits, or those that follow `base`. `unread` are the versions that git lacks.
     """
     fields, sections = _view(entries)
-    marks, histories = _follow(log, tip, index, base)
+    versions = UnreadVersions(unread, base.unread if base is not None else {})
+    marks, histories = _follow(versions.without(log), map(versions.replace, tip), index, base)
     authors = Column.from_texts([commit.author for commit, _ in log])
     ids = b"".join(bytes.fromhex(commit.commit) for commit, _ in log)
     seconds = np.array([commit.seconds for commit, _ in log], "<i8")
@@ -209,7 +214,8 @@ def write_lives(
         "seconds": seconds.astype("<i8").data,
     }
     own |= {name: getattr(histories, name).astype("<i4").data for name in _CHUNK_COLUMNS}
-    extended = fields | bounds._asdict() | {"authors": list(authors.values)}
+    replacements = dict.fromkeys(unread, "") | versions.replacements
+    extended = fields | bounds._asdict() | {"authors": list(authors.values), "unread": replacements}
     parts = build_packed_container(MAGIC, extended, sections | own, _PACKINGS)
     write_atomic(file, [memoryview(part) for part in parts])
 

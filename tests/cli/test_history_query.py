@@ -39,6 +39,20 @@ def test_the_cost_is_printed_before_the_run_and_the_size_after_it(cli: Cli, past
     assert (again["commits"], again["versions"], again["versions_indexed"], again["chunks"]) == (5, 4, 0, 5)
 
 
+def test_a_version_that_git_lacks_is_named_and_counted(cli: Cli, past: PastRepo) -> None:
+    blob = past.repo.oid(f"{past.commits['first']}:src/net.py")
+    past.repo.loose_object(blob).unlink()
+    outcome = cli("index", "--history", cwd=past.repo.path)
+    assert outcome.code == ExitCode.FAILED  # as for a file of HEAD
+    assert "4 versions of files in 5 commits  3 new, 1 unreadable, " in outcome.out
+    (line,) = outcome.err.splitlines()
+    assert line.startswith(
+        f"warning: src/net.py: the version {blob} cannot be read (missing or damaged); to get it back"
+    )
+    again = json.loads(cli("index", "--history", "--json", cwd=past.repo.path).out)["past"]
+    assert (again["versions_indexed"], again["versions_unread"], len(again["problems"])) == (0, 1, 1)
+
+
 def test_results_say_when_they_lived(cli: Cli, indexed: PastRepo) -> None:
     outcome = cli("query", "--history", "encode dates as json", cwd=indexed.repo.path)
     assert outcome.code == ExitCode.OK

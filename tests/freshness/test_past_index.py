@@ -1,5 +1,6 @@
 """The index of the past: what is read and kept, and when."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -221,3 +222,85 @@ def test_the_loss_of_one_segment_has_every_version_indexed_again(repo: Repo) -> 
     assert "is missing" in report.rebuilt
     assert report.indexed == versions
     assert lives_of(workspace) == expected
+
+
+def _rename_with_changes(repo: Repo) -> str:
+    """Change a file twice, the second time with another name; return the version in between."""
+    repo.commit({"src/client.py": RETRY_WITH_JITTER + SORT}, "Sort names")
+    blob = repo.oid("HEAD:src/client.py")
+    repo.git("mv", "src/client.py", "src/names.py")
+    repo.commit({"src/names.py": RETRY_WITH_JITTER + SORT + PARSE}, "Name it after the names")
+    return blob
+
+
+def test_a_version_that_git_lacks_is_left_out_and_reported_until_it_is_back(repo: Repo) -> None:
+    blob = _rename_with_changes(repo)
+    index_past(workspace_of(repo))
+    expected = lives_of(workspace_of(repo))
+    shutil.rmtree(workspace_of(repo).paths.past.root)
+    file = repo.loose_object(blob)
+    content = file.read_bytes()
+    file.unlink()
+
+    report = index_past(workspace_of(repo))
+    assert (report.versions, report.indexed, report.unread) == (6, 5, 1)
+    (problem,) = report.problems
+    assert problem.startswith(f"src/client.py: the version {blob} cannot be read")
+    assert "git fetch --refetch" in problem
+    # The versions around it follow each other: nothing was removed by the commit of the lost one.
+    found = {hit.hit.symbol: hit for hit in ask(repo, "retry sort names request").hits}
+    assert found["retry_request"].is_alive
+    assert found["sort_names"].introduced is not None
+    assert found["sort_names"].introduced.subject == "Name it after the names"
+
+    again = index_past(workspace_of(repo))
+    assert (again.indexed, again.unread, again.problems) == (0, 1, report.problems)
+    assert plan_past(workspace_of(repo)).versions == 0
+    repo.commit({"src/wire.py": ENCODER}, "Encode dates again")
+    later = index_past(workspace_of(repo))
+    assert (later.indexed, later.unread) == (0, 1)
+
+    file.write_bytes(content)
+    repo.git("reset", "-q", "--hard", "HEAD~1")
+    back = index_past(workspace_of(repo))
+    assert (back.indexed, back.unread, back.problems) == (1, 0, [])
+    assert lives_of(workspace_of(repo)) == expected
+
+
+def test_a_version_that_comes_back_without_a_new_commit_is_indexed(repo: Repo) -> None:
+    blob = _rename_with_changes(repo)
+    file = repo.loose_object(blob)
+    content = file.read_bytes()
+    file.chmod(0o644)
+    file.write_bytes(content[:-5])  # cut, so that git still knows its size
+    assert index_past(workspace_of(repo)).unread == 1
+    assert not verify(workspace_of(repo)).findings.problems
+    file.write_bytes(content)
+    assert index_past(workspace_of(repo)).unread == 0
+    (found,) = [hit for hit in ask(repo, "sort names").hits if hit.hit.symbol == "sort_names"]
+    assert found.introduced is not None
+    assert found.introduced.subject == "Sort names"
+
+
+def test_changes_of_a_lost_version_belong_to_the_next_one_also_in_later_runs(repo: Repo) -> None:
+    index_past(workspace_of(repo))
+    repo.commit({"src/head.py": PARSE + SORT}, "Sort names")
+    blob = repo.oid("HEAD:src/head.py")
+    repo.loose_object(blob).unlink()
+    assert index_past(workspace_of(repo)).unread == 1
+    repo.commit({"src/head.py": SORT}, "Leave the headers")
+    assert index_past(workspace_of(repo)).unread == 1
+    found = {hit.hit.symbol: hit for hit in ask(repo, "parse header sort names").hits}
+    assert found["parse_header"].removed is not None
+    assert found["parse_header"].removed.subject == "Leave the headers"
+    assert found["sort_names"].introduced is not None
+    assert found["sort_names"].introduced.subject == "Leave the headers"
+
+
+def test_what_was_there_before_a_lost_first_version_has_no_commit(repo: Repo) -> None:
+    repo.commit({"src/head.py": PARSE + SORT}, "Sort names")
+    repo.loose_object(repo.oid("HEAD~1:src/head.py")).unlink()
+    repo.git("config", "gitmem.historyBudget", "1")
+    report = index_past(workspace_of(repo))
+    assert (report.commits, report.unread) == (1, 1)
+    assert {hit.introduced for hit in ask(repo, "parse header sort names").hits} == {None}
