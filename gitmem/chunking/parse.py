@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from typing import ClassVar, Final, cast, get_args
+from typing import Final, cast, get_args
 
 import tree_sitter_language_pack as pack
 from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
@@ -89,8 +89,7 @@ def has_grammar(name: str) -> bool:
 def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOUNDS.parse_memory) -> Tree:
     """Parse with the grammar `name` in at most `seconds` of processor time and `memory` bytes.
 
-    Parsers and the buffer of their input are shared, so one thread may parse at a time. Raises UnparsedError for input
-    that would exceed the bounds, or does.
+    Any number of threads may parse at a time. Raises UnparsedError for input that would exceed the bounds, or does.
     """
     if len(data) > _MAX_BYTES:
         raise UnparsedError("too large to parse")
@@ -98,11 +97,16 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
         raise UnparsedError("a line too long to parse")
     if _too_deep(data, name):
         raise UnparsedError("nested too deep to parse")
-    parser = _parser(name)
+    # Taking from and adding to a list are atomic, so no lock can be held by another thread when the process is forked.
+    try:
+        tools = _idle_tools.pop()
+    except IndexError:
+        tools = _ParseTools()
+    parser = tools.parser(name)
     watch = _Watch(seconds, memory, len(data))
 
     # The library ignores the progress callback if the input is bytes, hence the reader.
-    reader = _Reader(data, without_attribute_macros(data, name))
+    reader = _Reader(data, without_attribute_macros(data, name), tools)
     try:
         tree = parser.parse(reader.read, progress_callback=watch.stops)
     except ValueError:
@@ -112,8 +116,37 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
         reader.parsing = False
     if tree is None:
         parser.reset()  # else the next parse would resume this one
+    _idle_tools.append(tools)
+    if tree is None:
         raise UnparsedError(watch.reason)
     return tree
+
+
+class _ParseTools:
+    """Parsers, and the buffer of their input, for one parse at a time."""
+
+    def __init__(self) -> None:
+        self._parsers: dict[str, Parser] = {}
+        self._buffer = memoryview(bytearray(_BLOCK * _BLOCKS))
+        self._views: dict[int, memoryview] = {}
+
+    def parser(self, name: str) -> Parser:
+        """Return the parser of a grammar."""
+        parser = self._parsers.get(name)
+        if parser is None:
+            parser = self._parsers[name] = pack.get_parser(cast("pack.SupportedLanguage", name))
+        return parser
+
+    def view(self, size: int) -> memoryview:
+        """Return the first bytes of the buffer: the length of what is handed over is that of the view."""
+        view = self._views.get(size)
+        if view is None:
+            view = self._views[size] = self._buffer[:size]
+        return view
+
+
+_idle_tools: Final[list[_ParseTools]] = []
+"""Tools that no thread uses: as many as there ever were parses at a time."""
 
 
 class _Reader:
@@ -124,18 +157,15 @@ class _Reader:
     700 MB. References to an object that is used again cost nothing. The parser needs a block only until its next call.
     """
 
-    __slots__ = ("_ahead", "_data", "_end", "_parsed", "_start", "_view", "parsing")
+    __slots__ = ("_ahead", "_data", "_end", "_parsed", "_start", "_tools", "_view", "parsing")
 
-    _block: ClassVar[memoryview] = memoryview(bytearray(_BLOCK * _BLOCKS))
-    _views: ClassVar[dict[int, memoryview]] = {}
-    """The first bytes of the buffer, by their number: the length of what is handed over is that of the view."""
-
-    def __init__(self, data: bytes, parsed: bytes) -> None:
+    def __init__(self, data: bytes, parsed: bytes, tools: _ParseTools) -> None:
         """`parsed` is what the parser gets instead of `data`, byte for byte; the text of a node is that of `data`."""
         self._data = data
         self._parsed = parsed
+        self._tools = tools
         self._start, self._end = -1, 0
-        self._view = self._block[:0]
+        self._view = tools.view(0)
         self._ahead = _BLOCK * _BLOCKS
         self.parsing = True
         """Whether the parser calls. The tree calls as well, for the text of a node, and crashes on other than bytes."""
@@ -156,9 +186,7 @@ class _Reader:
             size -= size % _BLOCK
             block = block[:size]
         self._start, self._end = offset, offset + size
-        view = self._views.get(size)
-        if view is None:
-            view = self._views[size] = self._block[:size]
+        view = self._tools.view(size)
         view[:] = block
         self._view = view
         return view
@@ -301,8 +329,3 @@ def capture(query: Query, root: Node, end: int) -> tuple[dict[str, list[Node]], 
 @cache
 def _names() -> frozenset[str]:
     return frozenset(get_args(pack.SupportedLanguage))
-
-
-@cache
-def _parser(name: str) -> Parser:
-    return pack.get_parser(cast("pack.SupportedLanguage", name))

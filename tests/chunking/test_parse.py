@@ -41,6 +41,36 @@ Allocators grow now and then. A leak grows each time, so a sample that grows is 
 """
 
 
+_AT_THE_SAME_TIME: Final = """
+import sys, threading
+from gitmem.chunking.parse import parse_tree
+
+sys.setswitchinterval(1e-6)
+texts = ["".join(f"def name_{n}_{i}(value):\\n    return {i}\\n" for i in range(400)).encode() for n in range(4)]
+expected = [str(parse_tree(text, "python", 10.0).root_node) for text in texts]
+wrong = []
+
+def parse(number):
+    for _ in range(3):
+        tree = parse_tree(texts[number], "python", 10.0)
+        if str(tree.root_node) != expected[number] or tree.root_node.text != texts[number]:
+            wrong.append(number)
+
+threads = [threading.Thread(target=parse, args=(number,)) for number in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("wrong", wrong)
+"""
+"""Parses in four threads, which take turns at each call of the parser: with shared parsers the process dies."""
+
+
+def test_threads_parse_at_the_same_time() -> None:
+    done = subprocess.run([sys.executable, "-P", "-c", _AT_THE_SAME_TIME], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "wrong []\n")
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs procfs")
 def test_parsing_keeps_nothing_of_the_files_in_memory() -> None:
     done = subprocess.run(
