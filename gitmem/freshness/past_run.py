@@ -156,6 +156,8 @@ class _Job:
         # Lives that were written before a rebuild or a kill are computed again, even if their bounds are the same.
         is_whole = manifest == self._writer.manifest and manifest.complete
         former = find_past_view(self._paths.lifetimes)
+        if former is not None and check and not _is_intact(former):
+            former = None
         bounds, old = _bounds(self._workspace, former, self._since), _valid(self._workspace, former)
         if old is not None and old.bounds == bounds and is_whole:
             result.commits, result.versions = len(old.commits), len(old)
@@ -238,6 +240,14 @@ def _find_missing(history: _History, snapshot: Snapshot) -> list[MissingBlob]:
     """Return the versions of a history that an index lacks, apart from those that git lacks, too."""
     blobs = find_missing_blobs(list_view(history.entries), snapshot, retry=True)
     return [blob for blob in blobs if blob.oid not in history.unread]
+
+
+def _is_intact(view: PastView) -> bool:
+    try:
+        view.check()
+    except DamagedFile:
+        return False
+    return True
 
 
 def _valid(workspace: Workspace, view: PastView | None) -> PastView | None:

@@ -12,12 +12,14 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.fingerprint import view_key
+from gitmem.indexing.mark_records import RecordReader
 from gitmem.indexing.views import build_view
 from gitmem.paths import BASE_SUFFIX, IndexPaths
 from gitmem.store.fitted_weights import find_tuning
 from gitmem.store.graph import graph_files, is_intact
 from gitmem.store.join_file import join_file, read_join
 from gitmem.store.manifest import Manifest, SegmentEntry
+from gitmem.store.open_segments import OpenSegments
 from gitmem.store.overlaid_view import OverlaidView
 from gitmem.store.path_postings import PATH_FIELDS
 from gitmem.store.segment import Segment, find_segment
@@ -84,8 +86,20 @@ def check_index(location: RepositoryLocation, paths: IndexPaths, manifest: Manif
 
 def check_segments(paths: IndexPaths, manifest: Manifest) -> list[Fault]:
     """Check every segment, and nothing else. The files of the faults are relative to the folder of this index."""
-    checked = (_check_segment(paths, entry) for entry in manifest.segments)
-    return [item for item in checked if isinstance(item, Fault)]
+    checked = [_check_segment(paths, entry) for entry in manifest.segments]
+    faults = [item for item in checked if isinstance(item, Fault)]
+    return faults or _check_records([item for item in checked if isinstance(item, Segment) and item.is_compact])
+
+
+def _check_records(segments: Sequence[Segment]) -> list[Fault]:
+    """Check the records of all versions in intact segments of the past: one may differ from one in another segment."""
+    reader = RecordReader(OpenSegments(segments))
+    found = ((segment, reader.find_fault(segment)) for segment in segments)
+    return [
+        Fault(f"`{segment.path}` is damaged: {fault}", (f"segments/{segment.path.name}",))
+        for segment, fault in found
+        if fault
+    ]
 
 
 def _check_segment(paths: IndexPaths, entry: SegmentEntry) -> Segment | Fault:

@@ -18,8 +18,7 @@ from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import write_atomic
 from gitmem.git.version_log import CommitVersions
 from gitmem.indexing.chunk_histories import ALIVE, UNKNOWN, ChunkHistories, Chunks
-from gitmem.indexing.mark_records import RecordReader
-from gitmem.indexing.past_rows import mark_number, mark_numbers
+from gitmem.indexing.mark_records import RecordReader, mark_number, mark_numbers
 from gitmem.indexing.unread_versions import UnreadVersions
 from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.open_segments import OpenSegments
@@ -119,9 +118,25 @@ class PastView(View):
         """Return the marks of the chunks as numbers, ascending."""
         return np.frombuffer(self._file["marks"].all(), "<u8")
 
+    def check(self) -> None:
+        """Read every block, and decode everything. Raises DamagedFile."""
+        super().check()
+        _ = self.oids, self.authors, self.seconds, self.entries()
+        if (self.marks[1:] <= self.marks[:-1]).any():
+            raise damaged(self._file.path, "its marks do not ascend")
+        for name in _CHUNK_COLUMNS:
+            self.chunk_column(name)
+
     def chunk_column(self, name: str) -> NDArray[np.int32]:
-        """Return a column of the chunks: the numbers of their first or last commits, or of their groups."""
-        return np.frombuffer(self._file[name].all(), "<i4")
+        """Return a column of the chunks: the numbers of their first or last commits, or of their groups.
+
+        Raises DamagedFile if there are no such commits, or more groups than chunks.
+        """
+        column = np.frombuffer(self._file[name].all(), "<i4")
+        least, end = (-1, len(column)) if name == "group" else (UNKNOWN, len(self._file["seconds"]) // 8)
+        if len(column) and (column.min() < least or column.max() >= end):
+            raise damaged(self._file.path, f"number out of range in section `{name}`")
+        return column
 
     def lives(self, index: OpenSegments) -> Lives:
         """Return the lives of the rows of an index."""

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.indexing.mark_records import MARK_BYTES, RecordWriter
+from gitmem.indexing.mark_records import RecordWriter, marks_of
 from gitmem.store.labels import label_symbol
 from gitmem.store.occurrences import unpack_occurrences
 from gitmem.store.open_segments import OpenSegments
@@ -30,34 +30,11 @@ DEFINITIONS: Final = frozenset(
 
 _KIND: Final = OCCURRENCE_KINDS.index("name")
 
-_HIGH_BIT: Final = 0x80
-"""Set in each byte of a mark, so that none is the line feed that separates the strings of a record. The 42 other bits
-tell the chunks apart: of 500,000 two have the same mark in three cases of a hundred."""
-
 _SAME_BITS: Final = 26
 """Greatest number of differing signs in the vectors of versions that count as one: of 256, an angle of 18 degrees."""
 
 _MAX_SENT: Final = 300_000
 """Contents that a worker remembers: some 30 MB."""
-
-
-def marks_of(contents: NDArray[np.uint8]) -> list[bytes]:
-    """Return the marks of contents by their hashes, [contents, CONTENT_BYTES]."""
-    marks = np.ascontiguousarray(contents[:, :MARK_BYTES] | _HIGH_BIT).tobytes()
-    return [marks[at : at + MARK_BYTES] for at in range(0, len(marks), MARK_BYTES)]
-
-
-def mark_numbers(contents: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return the same marks as numbers, [contents]."""
-    wide = np.zeros((len(contents), 8), np.uint8)
-    wide[:, :MARK_BYTES] = contents[:, :MARK_BYTES] | _HIGH_BIT
-    numbers: NDArray[np.uint64] = wide.view("<u8")[:, 0]
-    return numbers
-
-
-def mark_number(mark: bytes) -> int:
-    """Return one mark as such a number."""
-    return int.from_bytes(mark, "little")
 
 
 def _pack_marks(marks: Sequence[bytes]) -> NameColumns:

@@ -97,6 +97,8 @@ def open_pack(name: str, data: bytes, dimensions: int, id_bytes: int) -> Segment
     # Checksums first: a block that fails one must not reach a decoder.
     segment.check_blocks()
     segment.check_structure()
+    if segment.is_compact:
+        raise damaged(path, "its rows are those of a past")
     if segment.oids.shape[1] != id_bytes:
         raise damaged(path, "its blobs are those of another object format")
     if segment.rows and dimensions and segment.dimensions != dimensions:

@@ -32,6 +32,13 @@ _LEVEL: Final = 6
 _MOST_KEPT: Final = 128
 """Inflated blocks that a section keeps: 4 MB."""
 
+_MAX_RATIO: Final = 64
+_SMALL: Final = 64 << 20
+"""A file inflates to at most so many times its bytes, or to a small number of bytes: otherwise a forged file of one
+megabyte could take a gigabyte of memory. Written ones shrink to a third, and get a filler if they shrink to less."""
+
+_FILLER: Final = "filler"
+
 _FEW: Final = 2048
 _FEW_BLOCKS: Final = 9
 """Rows or ranges up to which only their blocks are inflated, if the section has more than some blocks."""
@@ -103,6 +110,9 @@ class PackedWriter(ContainerWriter):
         self._packed[name] = [length, *packing, np.array(ends, "<u4").tobytes()]
 
     def finish(self, fields: Mapping[str, Any]) -> None:
+        inflated = sum(length for length, *_ in self._packed.values())
+        if inflated > _SMALL:
+            super().add_section(_FILLER, [bytes(max(0, -(-inflated // _MAX_RATIO) - self._offset))])
         super().finish({**fields, **({_FIELD: self._packed} if self._packed else {})})
 
 
@@ -125,7 +135,10 @@ class PackedContainer(Container):
     def __init__(self, path: Path, magic: bytes, data: Any, *, is_verified: bool = False) -> None:
         super().__init__(path, magic, data, is_verified=is_verified)
         try:
-            for name, (length, width, is_ascending, ends) in dict(self.fields.get(_FIELD, {})).items():
+            packed = dict(self.fields.get(_FIELD, {}))
+            if sum(length for length, *_ in packed.values()) > max(_SMALL, _MAX_RATIO * len(self._view)):
+                raise ValueError("more bytes than a file of this size can have")
+            for name, (length, width, is_ascending, ends) in packed.items():
                 packing = Packing(int(width), bool(is_ascending))
                 bounds = np.frombuffer(ends, "<u4").astype(np.int64)
                 self._sections[name] = PackedSection(path, self._sections[name], int(length), packing, bounds)

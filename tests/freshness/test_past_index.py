@@ -1,18 +1,25 @@
 """The index of the past: what is read and kept, and when."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from gitmem.actions.gc import collect
 from gitmem.actions.verify import verify
-from gitmem.errors import NoIndex
+from gitmem.errors import DamagedFile, NoIndex
 from gitmem.freshness.catch_up import catch_up
 from gitmem.freshness.past_index import find_past
 from gitmem.freshness.past_run import index_past, plan_past
+from gitmem.indexing import lifetimes
 from gitmem.indexing.lifetimes import find_past_view
+from gitmem.store.format import build_container
 from gitmem.store.manifest import write_manifest
+from gitmem.store.packed_file import find_packed_container
+from gitmem.store.segment import find_segment
+from gitmem.store.segment_writer import write_segment
 from gitmem.workspace import Workspace
 from tests.gitrepo import MakeRepo, Repo
 from tests.indexes import InlinePool, index, workspace_of
@@ -304,3 +311,96 @@ def test_what_was_there_before_a_lost_first_version_has_no_commit(repo: Repo) ->
     report = index_past(workspace_of(repo))
     assert (report.commits, report.unread) == (1, 1)
     assert {hit.introduced for hit in ask(repo, "parse header sort names").hits} == {None}
+
+
+def _section_spans(file: Path) -> dict[str, tuple[int, int]]:
+    """Return where each section of a file begins, and its stored bytes."""
+    data = file.read_bytes()
+    length = int.from_bytes(data[-8:-4], "little")
+    sections = msgpack.unpackb(data[-8 - length : -8])["sections"]
+    first = 64  # the sections follow the prefix, aligned
+    return {name: (first + start, size) for name, (start, size, _, _) in sections.items()}
+
+
+def test_a_flipped_byte_in_any_section_is_found(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    paths = workspace.paths.past
+    (segment,) = paths.segments.iterdir()
+    counts = []
+    for file in (segment, paths.lifetimes):
+        places = {name: start + size // 2 for name, (start, size) in _section_spans(file).items() if size}
+        counts.append(len(places))
+        whole = file.read_bytes()
+        for name, place in places.items():
+            data = bytearray(whole)
+            data[place] ^= 1
+            file.write_bytes(data)
+            damaged = verify(workspace).findings.damaged
+            assert damaged == [file.relative_to(workspace.paths.root).as_posix()], name
+        file.write_bytes(whole)
+    assert verify(workspace).sound
+    assert counts[0] > 30
+    assert counts[1] > 10
+
+
+def _forge_records(workspace: Workspace, forge: Callable[[list[bytes]], None]) -> str:
+    """Replace the only segment of the past by one with other records and right checksums; return its name."""
+    paths, manifest = workspace.paths.past, find_past(workspace)
+    assert manifest is not None
+    (entry,) = manifest.segments
+    segment = find_segment(paths.segments, entry)
+    assert segment is not None
+    rows = segment.load_rows()
+    forge(rows.blobs.names)
+    forged = write_segment(paths.segments, rows, is_compact=True)
+    write_manifest(paths.manifest, manifest.with_segments([forged]))
+    return forged.name
+
+
+def _cut(records: list[bytes]) -> None:
+    records[0] = records[0][:-1]
+
+
+def _exchange(records: list[bytes]) -> None:
+    records[0], records[1] = records[1], records[0]
+
+
+def _refer_to_nothing(records: list[bytes]) -> None:
+    records[0] = b"\1" + bytes(10)
+
+
+@pytest.mark.parametrize("forge", [_cut, _exchange, _refer_to_nothing])
+def test_records_that_no_writer_made_are_found_and_repaired(repo: Repo, forge: Callable[[list[bytes]], None]) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    expected = lives_of(workspace)
+    name = _forge_records(workspace, forge)
+    assert verify(workspace).findings.damaged == [f"history/code/segments/{name}"]
+    assert verify(workspace, repair=True).sound
+    assert lives_of(workspace) == expected
+
+
+@pytest.mark.parametrize("number", [5, 1 << 30, -3])
+@pytest.mark.parametrize("column", ["introduced", "removed", "group"])
+def test_lives_with_impossible_numbers_are_damage(repo: Repo, column: str, number: int) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    file = workspace.paths.past.lifetimes
+    container = find_packed_container(file, lifetimes.MAGIC)
+    assert container is not None
+    sections = {name: bytes(container[name].all()) for name in _section_spans(file)}
+    data = bytearray(sections[column])
+    data[:4] = number.to_bytes(4, "little", signed=True)
+    sections[column] = bytes(data)
+    fields = {name: value for name, value in container.fields.items() if name != "packed"}
+    file.write_bytes(b"".join(map(bytes, build_container(lifetimes.MAGIC, fields, sections))))
+    with pytest.raises(DamagedFile):
+        ask(repo, "encode dates")
+    assert verify(workspace).findings.damaged == ["history/code/state/lifetimes"]
+    repo.commit({"src/sort.py": SORT}, "Sort names")
+    index_past(workspace_of(repo))
+    repaired = lives_of(workspace_of(repo))
+    file.unlink()
+    index_past(workspace_of(repo))
+    assert lives_of(workspace_of(repo)) == repaired

@@ -87,7 +87,13 @@ def test_an_attempt_that_did_not_read_a_version_hides_no_other(is_first: bool) -
     assert set(reader.read(key_of(names[1]))) == {*common, mark(101)}
 
 
-@pytest.mark.parametrize("record", [b"\0abc", b"\1abc", b"\2" + bytes(30), b"\1" + bytes(8) + b"\xff\xff"])
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"\0abc", b"\1abc", b"\2" + bytes(30), b"\1" + bytes(8) + b"\xff\xff",
+        b"\1" + bytes(8) + b"\2\0" + b"\1\0\0\0",  # places that descend
+    ],
+)  # fmt: skip
 def test_a_record_that_no_writer_made_is_damage(record: bytes) -> None:
     with pytest.raises(DamagedFile):
         RecordReader(index_of(["version"], [record])).read(key_of("version"))
@@ -101,3 +107,20 @@ def test_a_record_whose_base_is_missing_is_damage_and_so_is_a_circle(tmp_path: P
     circle = b"\1" + key_of("one").to_bytes(8, "little") + b"\0\0"
     with pytest.raises(DamagedFile):
         RecordReader(index_of(["one"], [circle])).read(key_of("one"))
+
+
+def difference(base: str, removed: Sequence[int], added: Sequence[bytes] = ()) -> bytes:
+    places = b"".join(place.to_bytes(2, "little") for place in removed)
+    return b"\1" + key_of(base).to_bytes(8, "little") + len(removed).to_bytes(2, "little") + places + b"".join(added)
+
+
+@pytest.mark.parametrize(("removed", "is_sound"), [([0, 1], True), ([0, 2], False), ([1, 1], False), ([1, 0], False)])
+def test_a_difference_removes_marks_that_there_are_in_their_order(removed: list[int], is_sound: bool) -> None:
+    index = index_of(["one", "two"], [b"\0" + mark(1) + mark(2), difference("one", removed, [mark(3)])])
+    (segment,) = index.segments
+    assert (RecordReader(index).find_fault(segment) == "") == is_sound
+    if is_sound:
+        assert RecordReader(index).read(key_of("two")) == [mark(3)]
+    else:
+        with pytest.raises(DamagedFile):
+            RecordReader(index).read(key_of("two"))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
+from gitmem.store.format import build_container
 from gitmem.store.packed_file import (
     BYTES,
     PACKED_BLOCK,
@@ -163,3 +164,39 @@ def test_a_vector_of_nothing_stays_without_length() -> None:
     nothing = np.zeros((1, 64), np.int8)
     read = unpack_vectors(pack_magnitudes(nothing), np.packbits(nothing > 0, axis=1), 64)
     assert unit_scales(read, np.zeros(1, np.float16)).tolist() == [0.0]
+
+
+_BLOCKS = 3 * (64 << 20) // PACKED_BLOCK
+"""Blocks of 192 MB, more than any small file may state."""
+
+
+def test_a_small_file_that_states_to_be_large_is_damage_before_it_is_inflated() -> None:
+    stored = [pack_block(bytes(PACKED_BLOCK), BYTES)] * _BLOCKS
+    ends = np.cumsum([len(block) for block in stored]).astype("<u4").tobytes()
+    fields = {"packed": {"numbers": [_BLOCKS * PACKED_BLOCK, 1, False, ends]}}
+    data = b"".join(map(bytes, build_container(MAGIC, fields, {"numbers": b"".join(stored)})))
+    assert len(data) < 1 << 20
+    with pytest.raises(DamagedFile, match="invalid packed section"):
+        PackedContainer(Path("file"), MAGIC, data)
+
+
+def test_several_sections_count_together() -> None:
+    # Sections of a forged file may have the same bytes.
+    half = _BLOCKS // 4
+    stored = pack_block(bytes(PACKED_BLOCK), BYTES) * half
+    ends = (np.arange(1, half + 1) * (len(stored) // half)).astype("<u4").tobytes()
+    names = [f"part {number}" for number in range(4)]
+    fields = {"packed": {name: [half * PACKED_BLOCK, 1, False, ends] for name in names}}
+    data = b"".join(map(bytes, build_container(MAGIC, fields, dict.fromkeys(names, stored))))
+    with pytest.raises(DamagedFile, match="invalid packed section"):
+        PackedContainer(Path("file"), MAGIC, data)
+
+
+def test_a_written_file_that_shrinks_to_almost_nothing_can_be_read() -> None:
+    size = _BLOCKS * PACKED_BLOCK
+    parts = build_packed_container(MAGIC, {}, {"zeros": bytes(size)}, {"zeros": BYTES})
+    data = b"".join(map(bytes, parts))
+    assert size / 64 <= len(data) < size / 50
+    container = PackedContainer(Path("file"), MAGIC, data)
+    assert container["zeros"].read(size - 2, size) == bytes(2)
+    container.check()
