@@ -20,6 +20,8 @@ HARNESSES: Final = {
     "kill": "SIGKILL at every system call that changes something",
     "flips": "flipped bits, cuts, zeros and noise in every file of the store",
     "forge": "forged files whose checksums are right",
+    "past_kill": "the same while the past is indexed or collected",
+    "past_flips": "flipped bits, cuts, zeros and noise in the files of the past",
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
     "syncs": "each single sync left out alone: a power cut must show that it was needed",
     "chaos": "random kills, torn and short writes, errors, double faults",

@@ -41,6 +41,8 @@ CONTROL_BATCH: Final = 20
 _ANSWER_BYTES: Final = 1 << 20
 
 Harm = Callable[[bytearray, random.Random], str]
+Tell = Callable[[Workspace], Any]
+"""What an index answers, as values that can be compared; a text if it refuses to."""
 
 
 class Case(NamedTuple):
@@ -134,7 +136,7 @@ def _definitions(names: TreeNames) -> list[Any]:
     return [(entry, each) for entry in entries for each in names.file(entry).all_definitions()]
 
 
-def try_case(workspace: Workspace, case: Case, wanted: Any) -> list[str]:
+def try_case(workspace: Workspace, case: Case, wanted: Any, tell: Tell = tell) -> list[str]:
     """Harm a file, ask, put it back; what was wrong with the answer."""
     whole = case.file.read_bytes()
     data = bytearray(whole)
@@ -152,13 +154,15 @@ def try_case(workspace: Workspace, case: Case, wanted: Any) -> list[str]:
         case.file.write_bytes(whole)
 
 
-def run_cases(workspace: Workspace, cases: list[Case], wanted: Any) -> Iterator[tuple[Case, list[str]]]:
+def run_cases(
+    workspace: Workspace, cases: list[Case], wanted: Any, tell: Tell = tell
+) -> Iterator[tuple[Case, list[str]]]:
     """Try cases in a copy of this process; one that kills it counts as bad, and the others go on after it."""
     while cases:
         answers = mmap.mmap(-1, _ANSWER_BYTES)
         child = os.fork()
         if child == 0:
-            _serve(workspace, cases, wanted, answers)
+            _serve(workspace, cases, wanted, tell, answers)
         status = os.waitpid(child, 0)[1]
         found: list[list[str]] = []
         answers.seek(0)
@@ -171,13 +175,13 @@ def run_cases(workspace: Workspace, cases: list[Case], wanted: Any) -> Iterator[
             cases = cases[1:]
 
 
-def _serve(workspace: Workspace, cases: list[Case], wanted: Any, answers: mmap.mmap) -> None:
+def _serve(workspace: Workspace, cases: list[Case], wanted: Any, tell: Tell, answers: mmap.mmap) -> None:
     """Take each answer down as soon as it is known. Never returns."""
     code = 1
     try:
         with np.errstate(all="ignore"):
             for case in cases:
-                packed = pickle.dumps(try_case(workspace, case, wanted))
+                packed = pickle.dumps(try_case(workspace, case, wanted, tell))
                 answers.write(len(packed).to_bytes(8, "little") + packed)
         code = 0
     finally:
@@ -216,10 +220,17 @@ def _run(folder: Path, tally: Tally, number: int) -> None:
     wanted = tell(workspace)
     assert isinstance(wanted, list)
     assert sum(map(bool, wanted)) > len(QUESTIONS)
-    cases = choose_cases(store_files(workspace), number)
+    harm_files(workspace, store_files(workspace), number, wanted, tally)
+
+
+def harm_files(
+    workspace: Workspace, files: list[Path], number: int, wanted: Any, tally: Tally, tell: Tell = tell
+) -> None:
+    """Try so many cases on some files of an index; a control ends with the first that is bad."""
+    cases = choose_cases(files, number)
     batch = CONTROL_BATCH if tally.control else BATCH
     for start in range(0, len(cases), batch):
-        for case, bad in run_cases(workspace, cases[start : start + batch], wanted):
+        for case, bad in run_cases(workspace, cases[start : start + batch], wanted, tell):
             tally.note(f"{case.file.relative_to(workspace.paths.root)} ({case.harm.__name__} {case.seed})", bad)
         if tally.decided:
             break

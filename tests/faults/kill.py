@@ -62,7 +62,7 @@ def open_world(scenario: Scenario, folder: Path) -> World:
 def find_points(world: World, folder: Path) -> list[Point]:
     """The calls of the scenario's command that change something, in order."""
     log = folder / "calls"
-    done = _trace(_copy(world, folder), world.scenario, ["-e", f"trace={CALLS}", "-o", str(log)])
+    done = trace(copy_world(world, folder), world.scenario, ["-e", f"trace={CALLS}", "-o", str(log)])
     assert done.returncode == 0, done.stderr
     made: Counter[str] = Counter()
     points = []
@@ -76,9 +76,9 @@ def find_points(world: World, folder: Path) -> list[Point]:
 
 def kill_at(world: World, point: Point, folder: Path, *, naive: bool = False) -> tuple[bool, list[str]]:
     """Kill the command at one call; whether it was killed, and what is wrong afterwards."""
-    repo = _copy(world, folder)
+    repo = copy_world(world, folder)
     inject = ["-e", f"inject={point.call}:signal=KILL:when={point.number}", "-o", "/dev/null"]
-    done = _trace(repo, world.scenario, inject, naive=naive)
+    done = trace(repo, world.scenario, inject, naive=naive)
     return done.returncode < 0, look_after(world, repo)
 
 
@@ -121,16 +121,18 @@ def find_leftovers(repo: Repo) -> list[Path]:
     return [path for folder in (index_folder, index_folder / "segments") for path in folder.glob(".*.tmp")]
 
 
-def _copy(world: World, folder: Path) -> Repo:
+def copy_world(world: World, folder: Path) -> Repo:
+    """Copy the repository of a world to the place of the last copy."""
     target = folder / "own"
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(world.repo.path, target, symlinks=True)
     return Repo(target)
 
 
-def _trace(
+def trace(
     repo: Repo, scenario: Scenario, options: Sequence[str], *, naive: bool = False
 ) -> subprocess.CompletedProcess[str]:
+    """Run the command of a scenario under strace."""
     driver = [sys.executable, "-m", "tests.faults.driver", *(["--naive"] if naive else []), "-C", str(repo.path)]
     home = str(repo.path.parent / "home")
     _compile()

@@ -24,7 +24,7 @@ def test_a_reader_without_checksums_would_be_caught() -> None:
 
 
 def test_a_case_that_kills_its_process_is_named_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def try_case(workspace: object, case: Case, wanted: object) -> list[str]:
+    def try_case(workspace: object, case: Case, wanted: object, tell: object) -> list[str]:
         if case.seed == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return []
