@@ -16,6 +16,9 @@ MEMORY_TIP: Final = "gitmem-memory-tip"
 WRITER: Final = "gitmem-writer"
 """Id of this clone as a writer of shared records, and the place it was made for, in the common git directory."""
 
+EXCHANGING: Final = "gitmem-exchange.lock"
+"""Lock of the process that exchanges records with a remote, or purges them, in the common git directory."""
+
 SHARING: Final = "gitmem-sharing.lock"
 """Lock of the process that shares records after the user's fetches and pushes, in the common git directory."""
 

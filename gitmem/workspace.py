@@ -29,6 +29,7 @@ from gitmem.git.status_shortcuts import parse_shortcuts
 from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
 from gitmem.paths import (
+    EXCHANGING,
     INDEX_NAME,
     MEMORY_LOCK,
     PURGING,
@@ -274,7 +275,7 @@ def remove_index(workspace: Workspace) -> bool:
     exists = require_own_folder(workspace.paths.root)
     if exists:
         remove_tree(workspace.paths.root)
-    for name in (MEMORY_LOCK, SHARING, SHARING_WANTED, SHARED):
+    for name in (MEMORY_LOCK, EXCHANGING, SHARING, SHARING_WANTED, SHARED):
         remove_file(workspace.location.common_dir / name)
     remove_file(workspace.location.common_dir / PURGING)
     remove_file(workspace.location.common_dir / _MADE_HERE)

@@ -7,7 +7,7 @@ clones and fetches transfer nothing of these refs.
 import hashlib
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from gitmem.actions.shared_files import MAX_FILES, Listing, SharedFile
@@ -15,9 +15,10 @@ from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.object_format import FILE_MODE, RawEntry, format_commit, format_tree, make_object, parse_tree
+from gitmem.git.object_format import FILE_MODE, RawEntry, RawObject, format_commit, format_tree, make_object, parse_tree
 from gitmem.git.references import delete_reference, read_reference, store_objects, update_reference
 from gitmem.git.remotes import RefUpdate, fetch_refs, find_push_url, list_remote_refs, push_refs
+from gitmem.memory.record_store import RecordStore
 from gitmem.memory.shared_state import list_refs
 from gitmem.memory.writer_identity import is_writer_id
 from gitmem.records.sharing import own_writer
@@ -33,6 +34,7 @@ _KINDS: Final = frozenset({b"blob", b"tree", b"commit"})
 _MAX_COMMIT: Final = 1 << 16
 _MAX_TREE: Final = 128 * MAX_FILES
 _TRIES: Final = 5
+_HIDDEN: Final = "it is hidden from fetches"
 _LARGE: Final = 1 << 20
 """Bytes of a file that is stored as a pack of its own."""
 
@@ -80,12 +82,14 @@ class IndexRefs(Closeable):
         added: dict[bytes, RawEntry] = {}
         for name, data in files:
             blob = make_object("blob", data, form)
-            store_objects(self._location, [blob], packed=len(data) >= _LARGE)  # one by one: a file takes megabytes
+            self._store([blob], packed=len(data) >= _LARGE)  # one by one: a file takes megabytes
             added[name.encode()] = RawEntry(FILE_MODE, blob.oid)
         for _ in range(_TRIES):
             if self._push(added):
                 return
             self.find_files()  # a copy of this clone has moved the ref
+            if read_reference(self._location, self._fetched(self.writer)) is None:
+                raise self._refused(_HIDDEN)
         raise GitFailed(f"`{self._prefix}{self.writer}` on `{self.place}` keeps changing", hint="try again")
 
     def _push(self, added: Mapping[bytes, RawEntry]) -> bool:
@@ -95,18 +99,29 @@ class IndexRefs(Closeable):
         entries = {**(self._read_tree(parent)[0] if parent else {}), **added}
         tree = make_object("tree", format_tree(entries), form)
         commit = make_object("commit", format_commit(tree.oid, parent, _IDENTITY, int(time.time()), "index"), form)
-        store_objects(self._location, [tree, commit])
+        self._store([tree, commit])
         name = self._prefix + self.writer
         for result in push_refs(self._location, self.place, [RefUpdate(name, commit.oid)], large_files=True):
             if result.moved:
                 return False
             if not result.accepted:
-                raise GitFailed(
-                    f"`{self.place}` refuses the ref `{name}`: {result.reason}",
-                    hint="allow `refs/gitmem/*` on the server",
-                )
+                raise self._refused(f"it is refused: {result.reason}")
+        # A host may accept a ref that it does not show to anybody.
+        if parent is None and name not in list_remote_refs(self._location, self.place, [name], self._url):
+            raise self._refused(_HIDDEN)
         update_reference(self._location, local, commit.oid, parent, reflog=False)
         return True
+
+    def _refused(self, reason: str) -> GitFailed:
+        return GitFailed(
+            f"`{self.place}` does not share the ref `{self._prefix}{self.writer}`: {reason}",
+            hint="gitmem push --index --store DIR|URL, or allow `refs/gitmem/*` on the server",
+        )
+
+    def _store(self, objects: Sequence[RawObject], *, packed: bool = False) -> None:
+        # A writer of records removes what it takes for a dead one's unfinished objects.
+        with RecordStore(self._location) as store, store.locked():
+            store_objects(self._location, objects, packed=packed)
 
     def _fetched(self, writer: str) -> str:
         group = self._prefix.removeprefix(INDEX_REFS)

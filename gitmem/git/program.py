@@ -8,6 +8,7 @@ command of the user that names a remote or a URL, use the network, with the user
 import errno
 import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -130,25 +131,47 @@ def run_git(
     return result
 
 
-def run_network_git(args: Sequence[str], *, git_dir: Path, cwd: Path) -> GitResult:
+def run_network_git(args: Sequence[str], *, git_dir: Path, cwd: Path, patience: float | None = None) -> GitResult:
     """Run git with the user's own transport, credentials and environment, and wait for its end.
 
     Only variables that would redirect it to another repository are left out. The exit code is the caller's to check.
+    After `patience` seconds git and its transport are killed, which raises GitFailed.
     """
     environment = {name: value for name, value in os.environ.items() if name not in REDIRECTING_VARIABLES}
     # The messages are parsed, so they must not be translated. Questions for a password go to the terminal itself.
-    return _run_to_end(["git", f"--git-dir={git_dir}", *args], cwd, environment | {"LC_ALL": "C"})
+    return _run_to_end(["git", f"--git-dir={git_dir}", *args], cwd, environment | {"LC_ALL": "C"}, patience)
 
 
-def _run_to_end(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> GitResult:
+def _run_to_end(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], patience: float | None = None
+) -> GitResult:
     try:
-        process = subprocess.run(
-            command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        # With a limit, git gets a process group of its own: the end of git alone would leave its ssh behind.
+        process = subprocess.Popen(
+            command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=patience is not None,
+        )  # fmt: skip
     except OSError as error:
         hint = _RESOURCE_HINTS.get(error.errno or 0, "")
         raise GitmemError(f"git cannot be started: {error.strerror or error}", hint=hint) from error
-    return GitResult(process.stdout, process.stderr.decode("utf-8", "replace").strip(), process.returncode)
+    with process:
+        try:
+            out, err = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired as error:
+            _kill_group(process)
+            raise GitFailed(f"git has not ended within {patience:g} seconds") from error
+        except BaseException:
+            process.kill()
+            raise
+    return GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and those that it started, which are in its session."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def run_restricted_git(

@@ -1,6 +1,7 @@
 """Refs of a remote: list, fetch and push them by git's own transport. Only the named refs are touched.
 
-A push runs no hook of the user: `pre-push` usually starts tests, which have nothing to do with records.
+A push runs no hook of the user: `pre-push` usually starts tests, which have nothing to do with records. `patience` is
+the number of seconds after which git is killed, for processes whose user cannot do that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -120,18 +121,24 @@ def exclude_from_fetches(location: RepositoryLocation, remote: str, pattern: str
 
 
 def list_remote_refs(
-    location: RepositoryLocation, remote: str, prefixes: Sequence[str], url: str = ""
+    location: RepositoryLocation, remote: str, prefixes: Sequence[str], url: str = "", *, patience: float | None = None
 ) -> dict[str, str]:
     """Return the refs of a remote, or of a `url` instead, that begin with a prefix, by name. Raises GitFailed."""
     patterns = [f"{prefix}*" for prefix in prefixes]
-    result = _run(location, ["ls-remote", "--refs", "--quiet", url or remote, *patterns])
+    result = _run(location, ["ls-remote", "--refs", "--quiet", url or remote, *patterns], patience)
     _require_success(result, remote, "read")
     lines = (line.split("\t") for line in result.stdout.decode("utf-8", "surrogateescape").splitlines())
     return {name: oid for oid, name in lines if name.startswith(tuple(prefixes))}
 
 
 def fetch_refs(
-    location: RepositoryLocation, remote: str, targets: Mapping[str, str], url: str = "", *, large_files: bool = False
+    location: RepositoryLocation,
+    remote: str,
+    targets: Mapping[str, str],
+    url: str = "",
+    *,
+    large_files: bool = False,
+    patience: float | None = None,
 ) -> None:
     """Fetch refs of a remote into refs of this repository, by name; the latter may move back.
 
@@ -142,17 +149,24 @@ def fetch_refs(
         return
     specs = [f"+{source}:{target}" for source, target in targets.items()]
     command = [*(_LARGE_FILES if large_files else ()), *_FETCH, url or remote, *specs]
-    result = run_with_locks(lambda: _run(location, command), location, list(targets.values()))
+    result = run_with_locks(lambda: _run(location, command, patience), location, list(targets.values()))
     _require_success(result, remote, "fetched from")
 
 
 def push_refs(
-    location: RepositoryLocation, remote: str, updates: Sequence[RefUpdate], *, large_files: bool = False
+    location: RepositoryLocation,
+    remote: str,
+    updates: Sequence[RefUpdate],
+    *,
+    large_files: bool = False,
+    patience: float | None = None,
 ) -> list[PushedRef]:
     """Push refs, with `large_files` without looking for deltas. Raises GitFailed if the remote could not be reached."""
     leases = [f"--force-with-lease={each.name}:{each.expected}" for each in updates if each.expected]
     specs = [f"{'+' if each.expected else ''}{each.commit}:{each.name}" for each in updates]
-    result = _run(location, [*(_LARGE_FILES if large_files else ()), *_PUSH, *leases, remote, *specs])
+    # A mirror pushes all refs or none, and git refuses to push some to it.
+    options = [*(_LARGE_FILES if large_files else ()), "-c", f"remote.{remote}.mirror=false"]
+    result = _run(location, [*options, *_PUSH, *leases, remote, *specs], patience)
     leased = {each.name for each in updates if each.expected}
     pushed = []
     for line in result.stdout.decode("utf-8", "surrogateescape").splitlines():
@@ -178,9 +192,9 @@ def _forget_tracking(location: RepositoryLocation, remote: str, branches: Sequen
             delete_reference(location, tracking)
 
 
-def _run(location: RepositoryLocation, args: Sequence[str]) -> GitResult:
+def _run(location: RepositoryLocation, args: Sequence[str], patience: float | None) -> GitResult:
     # A relative URL starts at the top of the working tree, as for the user's own commands.
-    return run_network_git(args, git_dir=location.git_dir, cwd=location.worktree or location.git_dir)
+    return run_network_git(args, git_dir=location.git_dir, cwd=location.worktree or location.git_dir, patience=patience)
 
 
 def _require_success(result: GitResult, remote: str, action: str) -> None:

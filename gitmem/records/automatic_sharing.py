@@ -16,10 +16,14 @@ from gitmem.locks import writer_lock
 from gitmem.paths import SHARED, SHARING, SHARING_WANTED
 from gitmem.records.exchange import exchange
 from gitmem.records.sharing_place import is_prepared
+from gitmem.records.transport import GitRemote
 from gitmem.workspace import Workspace
 
 _FETCHED: Final = "FETCH_HEAD"
 """File that each of the user's fetches writes, and none of ours: git has no hook for the end of a fetch."""
+
+PATIENCE_SECONDS: Final = 300.0
+"""How long git may take for one step. A remote that hangs would keep `gitmem sync` and purges waiting for ever."""
 
 _QUIET: Final = {
     "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never",
@@ -69,7 +73,9 @@ def _share(workspace: Workspace, wanted: Path) -> None:
     remove_file(wanted)
     write_atomic(workspace.location.common_dir / SHARED, [b""])
     try:
-        remote = find_remote(workspace.location, "")
-        exchange(workspace, remote, pull=True, push=is_prepared(workspace.location, remote))
+        name = find_remote(workspace.location, "")
+        pushes = is_prepared(workspace.location, name)
+        remote = GitRemote(workspace.location, name, push=pushes, patience=PATIENCE_SECONDS)
+        exchange(workspace, remote, pull=True, push=pushes)
     except (GitFailed, UsageError):
         pass  # offline, refused, a secret, or no remote: `gitmem sync` says so to a person

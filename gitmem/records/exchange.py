@@ -32,6 +32,7 @@ from gitmem.memory.writer_refs import (
     split_writer_ref,
 )
 from gitmem.memory.writer_tree import damaged_writer
+from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.publication import Approve, Fetched, Publication, Published
 from gitmem.records.purge import purge_memory
 from gitmem.records.sharing import (
@@ -119,21 +120,13 @@ def _add(total: Exchange, step: Exchange) -> Exchange:
 def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     """Take one step; return also whether it was the last. A further one follows if a ref has moved meanwhile."""
     location = workspace.location
-    with RecordStore(location) as store, store.locked():
-        require_whole_memory(store)
-        fetched = _fetch(location, plan.transport, read_shared(location, store))
-        # Others may have pushed into this repository. The remote's commit of a writer is at least as new as a mirror's.
-        here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
-        policy = workspace.settings.unsigned_records
-        states = read_states(location, store, {**here, **fetched.writers}, fetched.former, policy)
-        author = read_author(location) if plan.push else Author("")
-        ref, renamings = _own_ref(location, store, plan, author, fetched, states)
-        if not plan.dry_run:
-            fetched = _reject(location, store, plan.transport.cache, ref, fetched, states)
-        merged = Merged()
-        if plan.pull:
-            merged = merge_fetched(location, store, states, f"sync: {plan.transport.name}", write=not plan.dry_run)
-        publication = Publication(location, store, plan.transport, ref, author, fetched, states)
+    with exchange_lock(location), RecordStore(location) as store:
+        with store.locked():
+            require_whole_memory(store)
+            before = read_shared(location, store)
+        # Nobody who stores a record waits for the network. A purge does, so what was fetched stays.
+        fetched = _fetch(location, plan.transport, before)
+        publication, states, fetched, merged, renamings = _merge_locked(workspace, store, plan, fetched)
         published = Published()
         if plan.push:
             published = publication.push(plan.approve, allow_secrets=plan.allow_secrets, dry_run=plan.dry_run)
@@ -148,8 +141,38 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
         notices.append(f"{states.private:,} private records of an earlier memory were not taken over: {merge}")
     if unclean and not plan.push:
         notices.append(f"`{plan.transport.name}` still has purged records: {plan.transport.command}")
-    writer = split_writer_ref(ref)[1]
+    writer = split_writer_ref(publication.ref)[1]
     return Exchange(plan.transport.name, writer, published.sent, *merged, purged, notices), published.complete
+
+
+class _Received(NamedTuple):
+    """What was fetched and merged, and the notices about the own ref."""
+
+    publication: Publication
+    states: FetchedStates
+    fetched: Fetched
+    merged: Merged
+    renamings: list[str]
+
+
+def _merge_locked(workspace: Workspace, store: RecordStore, plan: Plan, fetched: Fetched) -> _Received:
+    """Read what was fetched, and merge it if the plan says so, under the lock of the memory."""
+    location = workspace.location
+    with store.locked():
+        require_whole_memory(store)
+        # Others may have pushed into this repository. The remote's commit of a writer is at least as new as a mirror's.
+        here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
+        policy = workspace.settings.unsigned_records
+        states = read_states(location, store, {**here, **fetched.writers}, fetched.former, policy)
+        author = read_author(location) if plan.push else Author("")
+        ref, renamings = _own_ref(location, store, plan, author, fetched, states)
+        if not plan.dry_run:
+            fetched = _reject(location, store, plan.transport.cache, ref, fetched, states)
+        merged = Merged()
+        if plan.pull:
+            merged = merge_fetched(location, store, states, f"sync: {plan.transport.name}", write=not plan.dry_run)
+        publication = Publication(location, store, plan.transport, ref, author, fetched, states)
+    return _Received(publication, states, fetched, merged, renamings)
 
 
 def _own_ref(

@@ -58,7 +58,7 @@ class _Change(NamedTuple):
 
 
 class Publication:
-    """Push to one remote. The lock of the store must be held."""
+    """Push to one remote. The lock of the exchange must be held, but not that of the store: the network is slow."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Publication:
         self._store = store
         self._transport = transport
         self._remote = transport.name
-        self._ref = ref
+        self.ref = ref
         self._author = author
         self._signatures = states.signatures
         self._fetched = fetched
@@ -89,29 +89,35 @@ class Publication:
 
         Raises: UsageError, GitFailed, the errors of `approve`.
         """
-        change = self._own_change(dry_run=dry_run)
-        self._announces_purge = self._is_purge_unknown()
-        if dry_run:
-            return Published(len(change.versions))
+        with self._store.locked():
+            change = self._own_change(dry_run=dry_run)
+            self._announces_purge = self._is_purge_unknown()
+            if dry_run:
+                return Published(len(change.versions))
+            self._check(change, approve, allow_secrets=allow_secrets)
+            unclean = self.find_unclean()
+            own = self._own_update(change, unclean)
+            updates = [*([own] if own else []), *self._cleaned_updates(unclean - {self.ref})]
+        results = {each.name: each for each in self._push(updates)}
+        if any(each.moved for each in results.values()):
+            return Published(complete=False)
+        failure = results.get(self.ref)
+        if own and failure and not failure.accepted:
+            if not own.expected or self._is_overwritten:
+                raise self._refused(failure)
+            # The host lets nobody replace commits. New records must not depend on that.
+            self._continue(change)
+        with self._store.locked():
+            return self._finish(change, unclean, results)
+
+    def _check(self, change: _Change, approve: Approve | None, *, allow_secrets: bool) -> None:
+        """Refuse secrets, and let a person approve the first push. Raises UsageError, the errors of `approve`."""
         # Contents are checked, deletions have none. What the remote has already was checked when it was pushed.
         contents = [(path, content) for path, content in change.versions.values() if content is not None]
         if not allow_secrets:
             self._refuse_secrets(contents)
         if approve and self._there is None and contents:
             approve(len(contents), self._remote)
-        unclean = self.find_unclean()
-        own = self._own_update(change, unclean)
-        updates = [*([own] if own else []), *self._cleaned_updates(unclean - {self._ref})]
-        results = {each.name: each for each in self._push(updates)}
-        if any(each.moved for each in results.values()):
-            return Published(complete=False)
-        failure = results.get(self._ref)
-        if own and failure and not failure.accepted:
-            if not own.expected or self._is_overwritten:
-                raise self._refused(failure)
-            # The host lets nobody replace commits. New records must not depend on that.
-            self._continue(change)
-        return self._finish(change, unclean, results)
 
     def find_unclean(self) -> set[str]:
         """Return the refs of writers on the remote that have purged records in their history."""
@@ -155,7 +161,7 @@ class Publication:
         if self._there is None:
             return WriterState({})
         try:
-            return read_writer(self._store, self._there, split_writer_ref(self._ref)[1])
+            return read_writer(self._store, self._there, split_writer_ref(self.ref)[1])
         except DamagedFile:
             self._is_overwritten = True
             return WriterState({})
@@ -170,13 +176,13 @@ class Publication:
         if self._there is None and not change.versions and not self._announces_purge:
             return None  # readers do not appear as writers
         # A commit without parents leaves the purged records behind. The lease keeps what a copy pushed meanwhile.
-        cleaned = self._there if self._ref in unclean or self._is_overwritten else None
+        cleaned = self._there if self.ref in unclean or self._is_overwritten else None
         parent = None if cleaned else self._there
         commit = store_writer(self._location, self._store, change.state, parent, self._author)
         if commit is None and parent and self._author.signs and not is_signed(self._store.find_object(parent) or b""):
             # Who begins to sign vouches for the earlier records as well.
             commit = store_again(self._location, self._store, parent, self._author)
-        return RefUpdate(self._ref, commit, cleaned or "") if commit else None
+        return RefUpdate(self.ref, commit, cleaned or "") if commit else None
 
     def _is_purge_unknown(self) -> bool:
         """Return whether this clone knows of a purge that no writer on the remote does."""
@@ -224,9 +230,10 @@ class Publication:
 
     def _continue(self, change: _Change) -> None:
         """Push this clone's state as a fast-forward, although the history before has purged records."""
-        commit = store_writer(self._location, self._store, change.state, self._there, self._author)
+        with self._store.locked():
+            commit = store_writer(self._location, self._store, change.state, self._there, self._author)
         if commit:
-            for each in self._push([RefUpdate(self._ref, commit)]):
+            for each in self._push([RefUpdate(self.ref, commit)]):
                 if not each.accepted:
                     raise self._refused(each)
 

@@ -24,6 +24,7 @@ from gitmem.memory.purgeable_objects import (
 )
 from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE
 from gitmem.memory.record_store import RecordStore
+from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.sharing import forget_revisions
 from gitmem.store.segment_writer import TEMPORARY
 from gitmem.store.snapshot import Snapshot
@@ -55,7 +56,7 @@ def purge_memory(workspace: Workspace, *, announce: bool = True) -> PurgeResult:
     Raises: GitFailed, StorageFailed, UnsafeIndex; GitmemError if the ref lacks records that it had.
     """
     location = workspace.location
-    with RecordStore(location) as store, store.locked():
+    with exchange_lock(location), RecordStore(location) as store, store.locked():
         lost = store.find_lost_tip()
         if lost is not None:
             # The records of that commit would be removed for good, and this may be their last copy.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from gitmem.memory.json_lines import format_item
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.shared_state import forget_sharing
+from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.purge import PurgeResult, purge_memory
 from gitmem.workspace import Workspace
 
@@ -36,7 +37,7 @@ def export_and_remove(workspace: Workspace, write: Callable[[Iterable[str]], Non
             return {entry.path: None for entry in entries}
 
         # First, so that this clone's deletions are not those of everybody who shares its records.
-        with store.locked():
+        with exchange_lock(workspace.location), store.locked():
             forget_sharing(workspace.location)
         store.change("delete all records", remove_exported)
     return purge_memory(workspace, announce=False)

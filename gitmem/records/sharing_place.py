@@ -33,6 +33,7 @@ from gitmem.memory.writer_identity import read_writer_id
 from gitmem.memory.writer_refs import BRANCH, BRANCHES, PREFIXES, REF, fetched_reference
 from gitmem.memory.writer_tree import WriterState
 from gitmem.record import Record, format_record
+from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.sharing import own_writer, read_memory, require_whole_memory
 from gitmem.records.signed_records import read_author
 from gitmem.workspace import Workspace
@@ -73,9 +74,10 @@ def choose_place(workspace: Workspace, remote: str = "", place: str = "") -> Pla
     location = workspace.location
     name = find_remote(location, remote)
     refused: dict[str, str] = {}
-    with RecordStore(location) as store, store.locked():
-        require_whole_memory(store)
-        writer = own_writer(location)
+    with exchange_lock(location), RecordStore(location) as store:
+        with store.locked():
+            require_whole_memory(store)
+            writer = own_writer(location)
         for candidate in [place] if place else PLACES:
             ref = PREFIXES[candidate] + writer
             reason = _try_ref(location, store, name, ref)
@@ -101,13 +103,16 @@ def _try_ref(location: RepositoryLocation, store: RecordStore, remote: str, ref:
         there = read_reference(location, fetched)
         assert there is not None, "it was fetched"
         # Unsigned: nobody has looked at what is there. The next push does, and signs.
-        commit = store_again(location, store, there, Author(author.name))
+        with store.locked():
+            commit = store_again(location, store, there, Author(author.name))
     else:
         state = WriterState({}, author.name)
-        commit = store_writer(location, store, state, None, author) or ""
+        with store.locked():
+            commit = store_writer(location, store, state, None, author) or ""
     for result in push_refs(location, remote, [RefUpdate(ref, commit)]):
         if not result.accepted:
-            return result.reason
+            # It was not listed. A host that has it nevertheless hides it.
+            return _HIDDEN if result.moved else result.reason
     # A host may accept a ref that it does not show to anybody.
     return "" if ref in list_remote_refs(location, remote, [ref], url) else _HIDDEN
 

@@ -39,13 +39,14 @@ class Transport(Protocol):
 class GitRemote:
     """Remote of the repository. What is pushed continues what is there, so that is read from where pushes go."""
 
-    def __init__(self, location: RepositoryLocation, remote: str, *, push: bool) -> None:
-        """Find the remote; "" is the one of the current branch. Raises UsageError."""
+    def __init__(self, location: RepositoryLocation, remote: str, *, push: bool, patience: float | None = None) -> None:
+        """Find the remote; "" is the one of the current branch. `patience` is in seconds. Raises UsageError."""
         self.name = self.cache = find_remote(location, remote)
         self.command = f"gitmem sync {self.name}"
         self.remedy = f"choose refs that it takes: gitmem share init {self.name}"
         self._location = location
         self._push = push
+        self._patience = patience
         self._url = ""
 
     def place(self) -> str:
@@ -55,12 +56,13 @@ class GitRemote:
     def list_refs(self) -> dict[str, str]:
         """Return the refs of the remote, from the URL for pushes if there are any."""
         self._url = find_push_url(self._location, self.name) if self._push else ""
-        return list_remote_refs(self._location, self.name, (_PREFIX, BRANCHES), self._url)
+        prefixes = (_PREFIX, BRANCHES)
+        return list_remote_refs(self._location, self.name, prefixes, self._url, patience=self._patience)
 
     def fetch(self, targets: Mapping[str, str]) -> None:
         """Fetch by git's own transport."""
-        fetch_refs(self._location, self.name, targets, self._url)
+        fetch_refs(self._location, self.name, targets, self._url, patience=self._patience)
 
     def push(self, updates: Sequence[RefUpdate]) -> list[PushedRef]:
         """Push by git's own transport."""
-        return push_refs(self._location, self.name, updates)
+        return push_refs(self._location, self.name, updates, patience=self._patience)
