@@ -15,12 +15,15 @@ from gitmem.actions.shared_files import DIGEST, PACK, TABLE, Listing, SharedFile
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UsageError
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import make_folder, read_file, remove_tree
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.objects import open_reader
 from gitmem.git.program import run_git
+from gitmem.git.promisor import is_partial
 from gitmem.git.remotes import find_remote
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint, is_made_with, view_key
 from gitmem.indexing.index_writer import IndexWriter, open_index_writer
-from gitmem.indexing.missing_blobs import find_missing_blobs
+from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.row_check import compare_pack, expected_dimensions, full_fingerprint, make_rows, open_known
 from gitmem.indexing.row_packs import select_blobs, write_packs
 from gitmem.indexing.run import add_segment, empty_manifest
@@ -61,7 +64,8 @@ class PushedIndex(NamedTuple):
 class PulledIndex(NamedTuple):
     """Result of a pull. `missing` blobs of HEAD nobody shares, `checked` of the taken ones were made again here.
 
-    `vectors` of these were compared; without `embedded` only those of texts that this index has too.
+    `absent` blobs of HEAD are not in this partial clone, so their rows can be neither checked nor used. `vectors` of
+    the checked blobs were compared; without `embedded` only those of texts that this index has too.
     """
 
     remote: str
@@ -69,6 +73,7 @@ class PulledIndex(NamedTuple):
     rows: int
     bytes: int
     missing: int
+    absent: int
     checked: int
     vectors: int
     embedded: bool
@@ -209,7 +214,7 @@ def pull_index(workspace: Workspace, remote: str = "", *, store: str = "", dry_r
         listing = place.find_files()
         with open_index_writer(paths, wait=True) as writer:
             result = _pull(workspace, writer, place, listing, dry_run=dry_run)
-    if result.missing == 0 and not dry_run:
+    if result.missing == result.absent == 0 and not dry_run:
         refresh(workspace, location.head_tree)  # nothing is left to embed: makes the view and its statistics
     return result._replace(remote=place.place, notices=[*describe_listing(listing), *result.notices])
 
@@ -226,7 +231,8 @@ def _pull(
     manifest = start or empty_manifest(old, fingerprint)
     view = ensure_view(location, paths, tree, base=manifest.views[-1] if manifest.views else "")
     missing = find_missing_blobs(view, Snapshot(paths, manifest), retry=True)
-    missing_keys = {(bytes.fromhex(blob.oid), blob.language) for blob in missing}
+    absent = _find_absent(location, missing)
+    missing_keys = {(bytes.fromhex(blob.oid), blob.language) for blob in missing if blob.oid not in absent}
     packs = ReceivedPacks(location, paths, place, listing, expected_dimensions(workspace.settings, fingerprint))
     refused: dict[str, str] = {}
     batch, verdict = _take_checked(workspace, packs, missing_keys, refused, manifest)
@@ -246,7 +252,16 @@ def _pull(
             new = add_segment(new, entry)
         writer.publish(compact(paths, new, before=manifest.segments))
     return PulledIndex("", len(batch.keys), sum(entry.rows for entry in batch.entries), batch.bytes, remaining,
-                       verdict.blobs, verdict.vectors, verdict.embedded, notices)  # fmt: skip
+                       len(absent), verdict.blobs, verdict.vectors, verdict.embedded, notices)  # fmt: skip
+
+
+def _find_absent(location: RepositoryLocation, blobs: Sequence[MissingBlob]) -> set[str]:
+    """Return the ids of the blobs that a partial clone has not fetched."""
+    if not is_partial(location):
+        return set()
+    ids = [blob.oid for blob in blobs]
+    with open_reader(location, bulk=False) as reader:
+        return {oid for oid, size in zip(ids, reader.sizes(ids), strict=True) if size is None}
 
 
 class _Verdict(NamedTuple):

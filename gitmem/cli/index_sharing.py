@@ -1,12 +1,13 @@
 """`--index` of `gitmem push`, `gitmem pull` and `gitmem sync`: exchange the index instead of the records."""
 
+import os
 from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.context import find_file, open_here, write_json
 from gitmem.cli.text_input import print_notices
 from gitmem.display import count, size, visible
 from gitmem.errors import ExitCode, UsageError
@@ -39,6 +40,7 @@ def run_index_exchange(
     from gitmem.actions.index_exchange import pull_index, push_index  # imports numpy, which records do without
 
     workspace = open_here(ctx)
+    store = find_store(store)
     pulled = pull_index(workspace, remote, store=store, dry_run=dry_run) if pull else None
     pushed = push_index(workspace, remote, store=store, dry_run=dry_run) if push else None
     print_notices(ctx, [*dict.fromkeys([*(pulled.notices if pulled else ()), *(pushed.notices if pushed else ())])])
@@ -52,7 +54,8 @@ def run_index_exchange(
     would = "would be " if dry_run else ""
     if pulled:
         print(f"from {visible(pulled.remote)}: {count(pulled.blobs, 'blob')} {would}taken, "
-              f"{count(pulled.rows, 'chunk')}, {size(pulled.bytes)}; {_missing(pulled.missing)}")  # fmt: skip
+              f"{count(pulled.rows, 'chunk')}, {size(pulled.bytes)}; "
+              f"{_missing(pulled.missing, pulled.absent)}")  # fmt: skip
         if pulled.blobs:
             print(_describe_check(pulled.checked, pulled.vectors, embedded=pulled.embedded))
     if pushed:
@@ -62,8 +65,17 @@ def run_index_exchange(
     return ExitCode.OK
 
 
-def _missing(blobs: int) -> str:
-    return f"{count(blobs, 'blob')} not shared: `gitmem index` embeds them" if blobs else "HEAD is complete"
+def _missing(blobs: int, absent: int) -> str:
+    parts = [f"{count(blobs, 'blob')} not shared: `gitmem index` embeds them"] if blobs else []
+    parts += [f"{count(absent, 'blob')} not in this partial clone: `git checkout` fetches them"] if absent else []
+    return "; ".join(parts) or "HEAD is complete"
+
+
+def find_store(store: str) -> str:
+    """Return a store of the command line: a relative folder starts where the command was given."""
+    if not store or "://" in store:
+        return store
+    return os.path.abspath(find_file(os.path.expanduser(store)))  # noqa: PTH100, PTH111 (`resolve` follows links)
 
 
 def _describe_check(blobs: int, vectors: int, *, embedded: bool) -> str:

@@ -5,6 +5,7 @@ import click
 from gitmem.actions.verify import VerifyReport, verify
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.index_sharing import find_store
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode, UsageError
 
@@ -46,7 +47,7 @@ def command(ctx: click.Context, repair: bool, remote: str, store: str, as_json: 
 def _check_remote(ctx: click.Context, remote: str, store: str, *, as_json: bool) -> ExitCode:
     from gitmem.actions.remote_check import verify_remote  # imports numpy and the worker pool
 
-    result = verify_remote(open_here(ctx), remote, store)
+    result = verify_remote(open_here(ctx), remote, find_store(store))
     if as_json:
         write_json(result._asdict() | {"sound": not result.faults})
     else:

@@ -110,3 +110,50 @@ def test_an_index_travels_through_git_http_backend(
         index(ann)
         assert cli("push", "--index", cwd=ann.path).code == ExitCode.OK
         assert cli("pull", "--index", cwd=bob.path).out.startswith("from origin: 2 blobs taken, ")
+
+
+def test_a_host_that_hides_the_refs_of_an_index_is_named(cli: Cli, remote: Repo, fake_model: type[InlinePool]) -> None:
+    ann, _ = make_clones(remote, remote.path.as_uri())
+    index(ann)
+    for namespace, reason in (("uploadpack", "hidden from fetches"), ("transfer", "deny updating a hidden ref")):
+        remote.git("config", f"{namespace}.hideRefs", "refs/gitmem")
+        for _ in range(2):
+            pushed = cli("push", "--index", cwd=ann.path)
+            assert_error(pushed, ExitCode.FAILED, reason, "gitmem push --index --store DIR|URL")
+    remote.git("config", "--unset", "uploadpack.hideRefs")
+    remote.git("config", "--unset", "transfer.hideRefs")
+    assert cli("push", "--index").code == ExitCode.OK
+    assert cli("push", "--index").out.startswith("0 blobs pushed")
+
+
+def test_a_partial_clone_takes_the_rows_of_the_blobs_that_it_has(
+    cli: Cli, remote: Repo, fake_model: type[InlinePool]
+) -> None:
+    ann, _ = make_clones(remote, remote.path.as_uri())
+    index(ann)
+    assert cli("push", "--index", cwd=ann.path).code == ExitCode.OK
+    remote.git("config", "uploadpack.allowFilter", "true")
+    cat = Repo(remote.path.with_name("cat"))
+    remote.git("clone", "--quiet", "--filter=blob:none", "--no-checkout", remote.path.as_uri(), str(cat.path))
+    nothing = cli("pull", "--index", cwd=cat.path)
+    assert nothing.out.endswith("2 blobs not in this partial clone: `git checkout` fetches them\n")
+    assert "left out" not in nothing.err
+    cat.git("checkout", "--quiet", "main", "--", "guide.md")
+    assert cli("pull", "--index").out.startswith("from origin: 1 blob taken, ")
+    cat.git("reset", "--quiet", "--hard")
+    assert "HEAD is complete" in cli("pull", "--index").out
+
+
+def test_a_relative_store_starts_where_the_command_was_given(
+    cli: Cli, remote: Repo, fake_model: type[InlinePool]
+) -> None:
+    ann, bob = make_clones(remote, remote.path.as_uri())
+    index(ann)
+    folder = ann.path / "deep"
+    folder.mkdir()
+    (remote.path.parent / "store").mkdir()
+    assert cli("push", "--index", "--store", "../../store", cwd=folder).code == ExitCode.OK
+    pulled = cli("-C", str(bob.path), "pull", "--index", "--store", "../store", cwd=folder)
+    assert "HEAD is complete" in pulled.out
+    verified = cli("verify", "--store", "../../store", cwd=folder)
+    assert verified.out.startswith(f"sound: {remote.path.parent / 'store'}, 1 pack")

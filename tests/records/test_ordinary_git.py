@@ -85,3 +85,11 @@ def test_a_protected_branch_and_denied_deletions_stop_no_note(remote: Repo, ann:
         ann.sync()
     bob.sync()
     assert bob.texts() == ["one", "two"]
+
+
+def test_a_mirror_pushes_its_notes(remote: Repo, ann: Clone, bob: Clone) -> None:
+    mirror = make_clone(remote, "mirror", "--mirror")
+    add_note(mirror.workspace, "of the mirror")
+    mirror.sync()
+    ann.sync()
+    assert ann.texts() == ["of the mirror"]
