@@ -17,7 +17,15 @@ from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import FILE_MODE, RawEntry, RawObject, format_commit, format_tree, make_object, parse_tree
 from gitmem.git.references import delete_reference, read_reference, store_objects, update_reference
-from gitmem.git.remotes import RefUpdate, fetch_refs, find_push_url, list_remote_refs, push_refs
+from gitmem.git.remotes import (
+    FORWARD_WORDS,
+    LOCK_HINT,
+    RefUpdate,
+    fetch_refs,
+    find_push_url,
+    list_remote_refs,
+    push_refs,
+)
 from gitmem.memory.record_store import RecordStore
 from gitmem.memory.shared_state import list_refs
 from gitmem.memory.writer_identity import is_writer_id
@@ -84,16 +92,18 @@ class IndexRefs(Closeable):
             blob = make_object("blob", data, form)
             self._store([blob], packed=len(data) >= _LARGE)  # one by one: a file takes megabytes
             added[name.encode()] = RawEntry(FILE_MODE, blob.oid)
+        conflict = ""
         for _ in range(_TRIES):
-            if self._push(added):
+            conflict = self._push(added)
+            if not conflict:
                 return
             self.find_files()  # a copy of this clone has moved the ref
-            if read_reference(self._location, self._fetched(self.writer)) is None:
+            if conflict in FORWARD_WORDS and read_reference(self._location, self._fetched(self.writer)) is None:
                 raise self._refused(_HIDDEN)
-        raise GitFailed(f"`{self._prefix}{self.writer}` on `{self.place}` keeps changing", hint="try again")
+        raise GitFailed(f"`{self._prefix}{self.writer}` on `{self.place}` keeps changing: {conflict}", hint=LOCK_HINT)
 
-    def _push(self, added: Mapping[bytes, RawEntry]) -> bool:
-        """Push a commit that adds files to those of the remote; return False if the ref has moved."""
+    def _push(self, added: Mapping[bytes, RawEntry]) -> str:
+        """Push a commit that adds files to those of the remote; return git's reason if the ref has moved."""
         local, form = self._fetched(self.writer), self._location.object_format
         parent = read_reference(self._location, local)
         entries = {**(self._read_tree(parent)[0] if parent else {}), **added}
@@ -103,14 +113,14 @@ class IndexRefs(Closeable):
         name = self._prefix + self.writer
         for result in push_refs(self._location, self.place, [RefUpdate(name, commit.oid)], large_files=True):
             if result.moved:
-                return False
+                return result.reason
             if not result.accepted:
                 raise self._refused(f"it is refused: {result.reason}")
         # A host may accept a ref that it does not show to anybody.
         if parent is None and name not in list_remote_refs(self._location, self.place, [name], self._url):
             raise self._refused(_HIDDEN)
         update_reference(self._location, local, commit.oid, parent, reflog=False)
-        return True
+        return ""
 
     def _refused(self, reason: str) -> GitFailed:
         return GitFailed(

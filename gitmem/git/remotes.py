@@ -32,8 +32,11 @@ _LEASE_WORDS: Final = ("stale info", "cannot lock ref", "failed to update ref", 
 _NEGATIVE_REFSPECS: Final = (2, 29)
 _BRANCHES: Final = "refs/heads/"
 
-_FORWARD_WORDS: Final = ("fetch first", "non-fast-forward")
+FORWARD_WORDS: Final = ("fetch first", "non-fast-forward")
 """The same for a fast-forward. If commits are to be replaced, the second one means that the host forbids that."""
+
+
+LOCK_HINT: Final = "if a killed push has left a lock in that repository, remove it there: REF.lock"
 
 
 class PushedRef(NamedTuple):
@@ -174,7 +177,7 @@ def push_refs(
         names, _, summary = rest.partition("\t")
         if len(flag) == 1 and ":" in names:
             name = names.partition(":")[2]
-            words = _LEASE_WORDS if name in leased else (*_FORWARD_WORDS, *_LEASE_WORDS)
+            words = _LEASE_WORDS if name in leased else (*FORWARD_WORDS, *_LEASE_WORDS)
             moved = flag == _REJECTED and any(word in summary for word in words)
             reason = summary.partition("(")[2].rpartition(")")[0] or summary
             pushed.append(PushedRef(name, flag != _REJECTED, moved, reason))

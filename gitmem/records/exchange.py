@@ -13,6 +13,7 @@ from gitmem.git.commit_signing import Author
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.git.references import delete_reference
+from gitmem.git.remotes import LOCK_HINT
 from gitmem.memory.purgeable_objects import extend_purge
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
@@ -102,13 +103,14 @@ def exchange(
     transport = GitRemote(workspace.location, remote, push=push) if isinstance(remote, str) else remote
     plan = Plan(transport, pull, push, allow_secrets, dry_run, approve)
     total: Exchange | None = None
+    conflict = ""
     for _ in range(_TRIES):
-        step, complete = _exchange(workspace, plan)
+        step, conflict = _exchange(workspace, plan)
         total = step if total is None else _add(total, step)
-        if complete:
+        if not conflict:
             notices = [] if dry_run else index_records(workspace)[0]
             return total._replace(notices=[*dict.fromkeys([*total.notices, *notices])])
-    raise GitmemError(f"the records of this clone on `{transport.name}` keep changing", hint=transport.command)
+    raise GitmemError(f"the records of this clone on `{transport.name}` keep changing: {conflict}", hint=LOCK_HINT)
 
 
 def _add(total: Exchange, step: Exchange) -> Exchange:
@@ -117,8 +119,8 @@ def _add(total: Exchange, step: Exchange) -> Exchange:
     return step._replace(purged=total.purged or step.purged, notices=[*total.notices, *step.notices], **counts)
 
 
-def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
-    """Take one step; return also whether it was the last. A further one follows if a ref has moved meanwhile."""
+def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, str]:
+    """Take one step; return also the ref that has moved meanwhile, if any. Then a further step follows."""
     location = workspace.location
     with exchange_lock(location), RecordStore(location) as store:
         with store.locked():
@@ -142,7 +144,7 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     if unclean and not plan.push:
         notices.append(f"`{plan.transport.name}` still has purged records: {plan.transport.command}")
     writer = split_writer_ref(publication.ref)[1]
-    return Exchange(plan.transport.name, writer, published.sent, *merged, purged, notices), published.complete
+    return Exchange(plan.transport.name, writer, published.sent, *merged, purged, notices), published.conflict
 
 
 class _Received(NamedTuple):

@@ -40,14 +40,14 @@ class Fetched(NamedTuple):
 class Published(NamedTuple):
     """Number of pushed versions, whether commits were replaced, whether the remote still has purged records, notices.
 
-    The push is not `complete` if a ref of the remote has moved meanwhile.
+    A ref of the remote that has moved meanwhile is a `conflict`, and git's reason for it: the push must be repeated.
     """
 
     sent: int = 0
     replaced: bool = False
     unclean: bool = False
     notices: tuple[str, ...] = ()
-    complete: bool = True
+    conflict: str = ""
 
 
 class _Change(NamedTuple):
@@ -99,8 +99,9 @@ class Publication:
             own = self._own_update(change, unclean)
             updates = [*([own] if own else []), *self._cleaned_updates(unclean - {self.ref})]
         results = {each.name: each for each in self._push(updates)}
-        if any(each.moved for each in results.values()):
-            return Published(complete=False)
+        moved = next((each for each in results.values() if each.moved), None)
+        if moved:
+            return Published(conflict=f"`{moved.name}`: {moved.reason}")
         failure = results.get(self.ref)
         if own and failure and not failure.accepted:
             if not own.expected or self._is_overwritten:
