@@ -259,7 +259,9 @@ def test_a_lock_that_a_killed_push_left_on_the_remote_is_named(remote: Repo, ann
     ref = ann.sync().writer
     (remote.path / f"refs/gitmem/writers/{ref}.lock").touch()
     add_note(ann.workspace, "two")
-    with pytest.raises(GitmemError, match=rf"keep changing: `refs/gitmem/writers/{ref}`: failed to update ref") as caught:
+    with pytest.raises(
+        GitmemError, match=rf"keep changing: `refs/gitmem/writers/{ref}`: failed to update ref"
+    ) as caught:
         ann.sync()
     assert "REF.lock" in caught.value.hint
     assert ann.texts() == ["one", "two"]

@@ -1,0 +1,151 @@
+"""SIGKILL of a push or a pull of an index, with the git that it runs, and that of the remote: at each call that changes
+a file. Among these is the moment between the arrival of a pack on the remote and the move of its ref.
+
+Afterwards the remote and the clones collect garbage without grace. Then readers see nothing by half, and both commands
+succeed without help. Git itself leaves one thing to people: the lock of a ref, whose owner was killed.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gitmem.errors import GitmemError
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.packs import make_pack
+from gitmem.git.remotes import PushedRef, RefUpdate
+from tests.faults import tape
+from tests.faults.oracle import small_steps
+from tests.faults.records_kill import spread
+from tests.faults.report import Tally
+from tests.faults.shared_index import FOLDER, REFS, World, look_after, look_at_git, make_world, pull, push
+from tests.faults.tape import Tape
+from tests.gitrepo import Repo
+from tests.indexes import dump_rows, snapshot_of
+
+ACTIONS: Final = {"push": push, "pull": pull}
+STORES: Final = {"refs": REFS, "folder": FOLDER}
+SCENARIOS: Final = (("push", "refs", 1), ("pull", "refs", 1), ("push", "refs", 2), ("pull", "refs", 2),
+                    ("push", "folder", 1), ("pull", "folder", 1))  # fmt: skip
+"""Action, place, and size: 1 for files that git stores one by one, 2 for those that it moves as packs."""
+
+LARGE: Final = 4_000
+"""Functions of a file whose rows are stored as a pack of git."""
+
+SHORT: Final = 2
+"""Kills of each scenario of the short form."""
+
+
+def run(*, long: bool) -> Tally:
+    """A kill at each call, or at some."""
+    name = "kills of who shares an index"
+    tally = Tally(name)
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
+        parts = []
+        for number, scenario in enumerate(SCENARIOS if long else SCENARIOS[:2]):
+            folder = Path(place) / str(number)
+            folder.mkdir()
+            given = (*map(str, scenario), "0" if long else str(SHORT))
+            parts.append(pool.submit(tape.run_preloaded, name, "index_kill", folder, *given))
+        for part in parts:
+            tally.cases += part.result().cases
+            tally.bad += part.result().bad
+    return tally
+
+
+def run_control() -> Tally:
+    """The same of a remote whose ref moves before it has the objects."""
+    name = "kills of a naive push"
+    with tempfile.TemporaryDirectory() as place:
+        tally = tape.run_preloaded(name, "index_kill", Path(place), "push", "refs", "1", "12", "--naive")
+    tally.control = True
+    return tally
+
+
+def main() -> None:
+    """Kill an action at `points` calls, 0 for all of them."""
+    name, store, size, points = sys.argv[1], STORES[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4])
+    naive = sys.argv[-1] == "--naive"
+    tally = Tally("kills", control=naive)
+    with small_steps(grace=0.0), pytest.MonkeyPatch.context() as patch:
+        if naive:
+            patch.setattr("gitmem.actions.index_refs.push_refs", push_naively)
+        for case, bad in kill_at_calls(Tape(), name, store, size, points):
+            tally.note(f"{case} ({sys.argv[2]}, size {size})", bad)
+            if tally.decided:
+                break
+    tape.tell_tally(tally)
+
+
+def kill_at_calls(recorder: Tape, name: str, store: str, size: int, points: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield each case and what was wrong after it."""
+    action = ACTIONS[name]
+    world = make_world(recorder.root / "world", functions=LARGE if size > 1 else 1)
+    expected = set(dump_rows(snapshot_of(world.ann)))
+    if action is pull:
+        push(world, store)
+    own = world.copy("own")
+    recorder.set(tape.COUNT)
+    act(own, action, store)
+    calls = recorder.end()
+    for at in spread(calls, points):
+        own = world.copy("own")
+        recorder.set(tape.KILL, at)
+        code = act(own, action, store)
+        recorder.end()
+        # A call more or less: how often a git writes depends on the size of what it gets at once.
+        bad = [] if code in (0, -signal.SIGKILL) else [f"it failed by itself: {code}"]
+        try:
+            for repo in (own.remote, own.ann, own.bob):
+                remove_locks(repo)
+                repo.git("gc", "--quiet", "--prune=now")
+            bad += look_at_git(own)
+            bad += look_after(own, store, expected)
+            bad += look_at_git(own)
+        except (GitmemError, AssertionError) as problem:
+            bad.append(str(problem))
+        yield f"{name}, at call {at} of {calls}", bad
+
+
+def act(world: World, action: Callable[[World, str], None], store: str) -> int:
+    """Act in a process group of its own; return its exit code, negative for a signal."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        try:
+            action(world, store)
+        except BaseException as problem:
+            print(problem, file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def remove_locks(repo: Repo) -> None:
+    """Remove the locks of refs that a killed git has left, as git tells its users to."""
+    for folder in (repo.path, repo.path / ".git"):
+        for path in [*(folder / "refs").rglob("*.lock"), folder / "packed-refs.lock", folder / "HEAD.lock"]:
+            path.unlink(missing_ok=True)
+
+
+def push_naively(
+    location: RepositoryLocation, _remote: str, updates: Sequence[RefUpdate], *, large_files: bool = False
+) -> list[PushedRef]:
+    """Move the refs of a remote beside its clone, and bring it the objects then."""
+    remote = Repo(location.git_dir.parent.with_name("remote"))
+    for update in updates:
+        ref = remote.path / update.name
+        ref.parent.mkdir(parents=True, exist_ok=True)
+        ref.write_text(f"{update.commit}\n")
+        remote.git("unpack-objects", "-q", stdin=make_pack(location, update.commit, None))
+    return [PushedRef(update.name, accepted=True, moved=False, reason="") for update in updates]
+
+
+if __name__ == "__main__":
+    main()
