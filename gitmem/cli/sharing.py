@@ -8,6 +8,7 @@ import click
 
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, set_warns, write_json
+from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_text
 from gitmem.cli.text_input import print_notices
 from gitmem.display import count, visible
@@ -43,7 +44,10 @@ def run_exchange(
     """Exchange records with a remote, and print what changed."""
     set_warns(ctx, on=False)  # an exchange refuses then, with the same words
     workspace = open_here(ctx)
-    run = partial(exchange, workspace, remote, pull=pull, push=push, allow_secrets=allow_secrets, dry_run=dry_run)
+    run = partial(
+        exchange, workspace, remote, pull=pull, push=push, allow_secrets=allow_secrets, dry_run=dry_run,
+        on_wait=lambda: say("another process shares or purges records; waiting for it"),
+    )  # fmt: skip
     try:
         result = run(approve=None if yes else _ask_first)
     except _FirstPushError as first:

@@ -22,7 +22,7 @@ from gitmem.workspace import Workspace
 _FETCHED: Final = "FETCH_HEAD"
 """File that each of the user's fetches writes, and none of ours: git has no hook for the end of a fetch."""
 
-PATIENCE_SECONDS: Final = 300.0
+PATIENCE_SECONDS: Final = 120.0
 """How long git may take for one step. A remote that hangs would keep `gitmem sync` and purges waiting for ever."""
 
 _QUIET: Final = {

@@ -4,7 +4,7 @@ Each commit that is pushed continues the one that this very remote has, with the
 no private record, nothing withdrawn and nothing of another remote is ever part of a pushed history.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitmemError
@@ -73,7 +73,10 @@ class Exchange(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to do with which remote. `approve` is asked before the first push to it, with the number of records."""
+    """What to do with which remote. `approve` is asked before the first push to it, with the number of records.
+
+    `on_wait` is called before waiting for another exchange.
+    """
 
     transport: Transport
     pull: bool
@@ -81,6 +84,7 @@ class Plan(NamedTuple):
     allow_secrets: bool = False
     dry_run: bool = False
     approve: Approve | None = None
+    on_wait: Callable[[], None] = lambda: None
 
 
 def exchange(
@@ -92,16 +96,18 @@ def exchange(
     allow_secrets: bool = False,
     dry_run: bool = False,
     approve: Approve | None = None,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> Exchange:
     """Pull the records of others from a remote, push this clone's, or both. A dry run fetches, but changes no record.
 
-    The remote is a name of git's, "" for that of the current branch, or another place that takes refs.
+    The remote is a name of git's, "" for that of the current branch, or another place that takes refs. `on_wait` is
+    called before waiting for another exchange.
 
     Raises: UsageError, GitFailed, StorageFailed, DamagedFile; GitmemError if the memory lost records or the remote
     refuses the push; the errors of `approve`.
     """
     transport = GitRemote(workspace.location, remote, push=push) if isinstance(remote, str) else remote
-    plan = Plan(transport, pull, push, allow_secrets, dry_run, approve)
+    plan = Plan(transport, pull, push, allow_secrets, dry_run, approve, on_wait)
     total: Exchange | None = None
     conflict = ""
     for _ in range(_TRIES):
@@ -122,7 +128,7 @@ def _add(total: Exchange, step: Exchange) -> Exchange:
 def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, str]:
     """Take one step; return also the ref that has moved meanwhile, if any. Then a further step follows."""
     location = workspace.location
-    with exchange_lock(location), RecordStore(location) as store:
+    with exchange_lock(location, plan.on_wait), RecordStore(location) as store:
         with store.locked():
             require_whole_memory(store)
             before = read_shared(location, store)

@@ -4,7 +4,7 @@ A server may answer slowly or never, and whoever stores a record must not wait f
 objects that a push is about to send, and refs that a fetch has written. Take this lock before that of the memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gitmem.git.locate import RepositoryLocation
@@ -13,7 +13,7 @@ from gitmem.paths import EXCHANGING
 
 
 @contextmanager
-def exchange_lock(location: RepositoryLocation) -> Iterator[None]:
-    """Hold the lock; wait for another exchange or a purge. Raises StorageFailed."""
-    with writer_lock(location.common_dir / EXCHANGING, wait=True):
+def exchange_lock(location: RepositoryLocation, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the lock. `on_wait` is called before waiting for another exchange or a purge. Raises StorageFailed."""
+    with writer_lock(location.common_dir / EXCHANGING, wait=True, on_wait=on_wait):
         yield

@@ -1,6 +1,7 @@
 """Find out who shared the records of a union, and by which commit. Pure."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from gitmem.memory.shared_state import SharedState
 from gitmem.memory.union import Placed
@@ -20,27 +21,50 @@ def find_sharers(
     """Return the sharer of every record of the union that is not this clone's, by path, see `SharedState`.
 
     `states` are those of writers by commit, `known` the records before. If several commits have a record, the best
-    signature counts: an unsigned commit on top takes nothing from the signed one below.
+    signature counts: an unsigned commit on top takes nothing from the signed one below. Of equal ones the person whose
+    name is the first in the alphabet counts, so that all clones agree, whatever they pulled first.
     """
-    offers: dict[str, tuple[int, str]] = {}
+    offers: dict[str, _Offer] = {}
     for commit, state in states.items():
-        worth = rank(signatures.get(commit, ""))
+        offer = _Offer(rank(signatures.get(commit, "")), state.name, commit)
         for versions in state.versions.values():
             for name in versions if state.name else ():
-                if name not in offers or worth > offers[name][0]:
-                    offers[name] = worth, f"{state.name}\n{commit}"
+                offers[name] = _better(offers.get(name), offer)
+    # By content and not by place: a concurrent change moves a record to the path of a variant, or back from there.
+    former = {
+        (each.path, each.content): _parse(before.sharers[path], signatures)
+        for path, each in known.items()
+        if path in before.sharers
+    }
     sharers = {}
     for path, each in placed.items():
         own = before.own.get(each.path, {})
-        makers = sorted(name for name, version in union[each.path].items() if version.content == each.content)
-        candidates = [offers[name] for name in makers if name in offers]
-        # The first of the best ones: `max` keeps the order of the ids, which is the same in every clone.
-        best = max(candidates, key=lambda offer: offer[0], default=None)
-        former = before.sharers.get(path, "") if known.get(path) == each else ""
-        worth = rank(signatures.get(former.partition("\n")[2], ""))
+        makers = [name for name, version in union[each.path].items() if version.content == each.content]
+        best = former.get((each.path, each.content))
         # A version that this clone made as well, for example after a crash, is its own.
-        if best and own.keys().isdisjoint(makers) and not (former and best[0] <= worth):
-            sharers[path] = f"{each.oid} {best[1]}"
-        elif former:
-            sharers[path] = former
+        for name in makers if own.keys().isdisjoint(makers) else ():
+            best = _better(best, offers[name]) if name in offers else best
+        if best:
+            sharers[path] = f"{each.oid} {best.person}\n{best.commit}"
     return sharers
+
+
+class _Offer(NamedTuple):
+    """Commit with a record, the person who made it, and how much its signature is worth."""
+
+    worth: int
+    person: str
+    commit: str
+
+
+def _better(one: _Offer | None, other: _Offer) -> _Offer:
+    """Return the better of two offers, the first one of equal ones."""
+    if one is None or other.worth > one.worth or (other.worth == one.worth and other.person < one.person):
+        return other
+    return one
+
+
+def _parse(sharer: str, signatures: Mapping[str, str]) -> _Offer:
+    """Return the offer of a stored sharer, see `SharedState`."""
+    person, _, commit = sharer.partition(" ")[2].partition("\n")
+    return _Offer(rank(signatures.get(commit, "")), person, commit)

@@ -29,8 +29,8 @@ from gitmem.memory.writer_identity import new_writer_id, read_writer_id
 from gitmem.memory.writer_refs import split_writer_ref
 from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
 from gitmem.record import Record, is_record, parse_record
-from gitmem.records.record_sharers import find_sharers
 from gitmem.records.signed_records import MARK, describe_signatures, is_refused, without_new
+from gitmem.records.united_records import unite
 from gitmem.types import TURN
 
 
@@ -249,17 +249,12 @@ def _merge(
     location: RepositoryLocation, store: RecordStore, tip: Tip, before: SharedState, fetched: FetchedStates
 ) -> tuple[SharedState, Changes, Merged]:
     """Return the state after a merge, and the changes that make the shared records of the memory those of the union."""
-    union = merge_states([before.held, *(state.versions for state in fetched.states.values())])
-    after = before.with_purges(fetched.purges)
-    known, placed = (
-        place_records(versions, purged, store.read_blob, location.object_format)
-        for versions, purged in ((before.held, before.purged), (union, after.purged))
-    )
+    known = place_records(before.held, before.purged, store.read_blob, location.object_format)
     memory = read_memory(store, tip, known)
-    # A private record hides shared ones with the same id. These are not part of the memory, and so not seen by it.
-    hidden = {each.path for path, each in placed.items() if memory.is_private(path) and each != known.get(path)}
-    held = {path: each for path, each in union.items() if path not in hidden}
-    held |= {path: before.held[path] for path in hidden if path in before.held}
+    signatures = {**before.signatures, **fetched.signatures}
+    held, sharers, placed, hidden = unite(
+        before, fetched.states, signatures, memory, store.read_blob, location.object_format
+    )
     # A commit that is taken over as a whole need not be read again. The others are, until nothing hides their records.
     complete = {
         commit
@@ -267,9 +262,8 @@ def _merge(
         if commit not in fetched.faulty and hidden.isdisjoint(state.versions)
     }
     present = {*list_fetched(location).values(), *list_writers_here(location).values()}
-    signatures = {**before.signatures, **fetched.signatures}
-    sharers = find_sharers(before, fetched.states, signatures, union, placed, known)
     origins = {text.partition("\n")[2] for text in sharers.values()}
+    after = before.with_purges(fetched.purges)
     after = after._replace(
         held=held,
         sharers=sharers,
@@ -278,9 +272,6 @@ def _merge(
         clean=after.clean & present,
         former=after.former | {commit for commit in complete if commit == fetched.former},
     )
-    placed = {path: each for path, each in placed.items() if each.path not in hidden}
-    # Other contents of a hidden record stay as they were: without them, this clone would seem to have deleted them.
-    placed |= {path: each for path, each in known.items() if each.path in hidden}
     return after, *_memory_changes(memory, placed)
 
 

@@ -1,6 +1,7 @@
 """`gitmem push`, `gitmem pull` and `gitmem sync`, as a person uses them."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from gitmem.errors import ExitCode
 from gitmem.memory.note import load_note
 from gitmem.record import Record, format_record, parse_record
+from gitmem.records.exchange_lock import exchange_lock
 from tests.gitrepo import Repo
 from tests.records.sharing_clones import Clone, make_clone, make_remote
 from tests.sample import Cli, assert_error
@@ -90,3 +92,23 @@ def test_records_changed_by_two_are_named(cli: Cli, clones: tuple[Clone, Clone])
 def test_a_repository_without_a_remote_is_named(cli: Cli, tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "alone")
     assert_error(cli("sync", cwd=repo.path), ExitCode.USAGE, "this repository has no remote to share with")
+
+
+def test_waiting_for_another_exchange_is_said(cli: Cli, clones: tuple[Clone, Clone]) -> None:
+    ann, _ = clones
+    released = threading.Event()
+
+    def hold() -> None:
+        with exchange_lock(ann.workspace.location):
+            held.set()
+            released.wait(60)
+
+    held = threading.Event()
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    threading.Timer(0.5, released.set).start()
+    outcome = cli("pull", cwd=ann.repo.path)
+    holder.join()
+    assert outcome.code == ExitCode.OK
+    assert "another process shares or purges records; waiting for it" in outcome.err

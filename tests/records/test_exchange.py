@@ -14,7 +14,7 @@ from gitmem.records.conversations import append_turn
 from gitmem.records.documents import add_document
 from gitmem.records.exchange import exchange
 from gitmem.records.merging import accept_loss
-from gitmem.records.notes import add_note
+from gitmem.records.notes import add_note, list_notes
 from gitmem.records.purge import purge_memory
 from gitmem.records.removal import export_and_remove
 from gitmem.records.revisions import delete_records
@@ -265,3 +265,28 @@ def test_a_lock_that_a_killed_push_left_on_the_remote_is_named(remote: Repo, ann
         ann.sync()
     assert "REF.lock" in caught.value.hint
     assert ann.texts() == ["one", "two"]
+
+
+def test_concurrent_changes_that_arrive_one_after_the_other_keep_their_people(
+    remote: Repo, ann: Clone, bob: Clone
+) -> None:
+    ann.put(NOTE, "one")
+    sync_all(ann, bob)
+    cat = make_clone(remote, "cat")
+    ann.put(NOTE, "of ann", "2026-01-02T00:00:00Z")
+    bob.put(NOTE, "of bob", "2026-01-03T00:00:00Z")
+    ann.sync()
+    cat.sync()
+    bob.sync()
+    cat.sync()
+    people = {note.content: note.shared_by for note in list_notes(cat.workspace, limit=9)}
+    assert people == {f"of {name}": f"{name} <{name}@example.invalid>" for name in ("ann", "bob")}
+    # The same once one of them was chosen, and the other one has its place.
+    (chosen,) = (note.id for note in list_notes(bob.workspace, limit=9) if note.content == "of ann")
+    (other,) = (note.id for note in list_notes(bob.workspace, limit=9) if note.content == "of bob")
+    assert NOTE in (chosen, other)
+    delete_records(bob.workspace, [other])
+    bob.sync()
+    cat.sync()
+    (left,) = list_notes(cat.workspace, limit=9)
+    assert (left.content, left.shared_by) == ("of ann", "ann <ann@example.invalid>")
