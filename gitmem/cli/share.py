@@ -5,7 +5,7 @@ import click
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.confirmation import is_interactive
 from gitmem.cli.context import open_here, set_warns, write_json
-from gitmem.cli.sharing import remote_argument
+from gitmem.cli.sharing import remote_argument, say_waiting
 from gitmem.cli.text_input import json_option, print_notices
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode, UsageError
@@ -58,7 +58,7 @@ def init(ctx: click.Context, remote: str, existing: str | None, place: str | Non
     paths = find_unshared(workspace)
     private = paths if paths and (existing or _ask(len(paths), name)) == _PRIVATE else []
     print_notices(ctx, keep_private(workspace, private) if private else [])
-    chosen = choose_place(workspace, name, place or "")
+    chosen = choose_place(workspace, name, place or "", on_wait=say_waiting)
     if as_json:
         write_json({**chosen._asdict(), "shared": len(paths) - len(private), "private": len(private)})
         return ExitCode.OK

@@ -46,7 +46,7 @@ def run_exchange(
     workspace = open_here(ctx)
     run = partial(
         exchange, workspace, remote, pull=pull, push=push, allow_secrets=allow_secrets, dry_run=dry_run,
-        on_wait=lambda: say("another process shares or purges records; waiting for it"),
+        on_wait=say_waiting,
     )  # fmt: skip
     try:
         result = run(approve=None if yes else _ask_first)
@@ -64,6 +64,11 @@ def run_exchange(
     else:
         print(shown_text(_format(result, pull=pull, push=push, dry_run=dry_run)))
     return ExitCode.OK
+
+
+def say_waiting() -> None:
+    """Say that another exchange goes first, perhaps one in the background with a slow remote."""
+    say("another process shares or purges records; waiting for it")
 
 
 class _FirstPushError(Exception):

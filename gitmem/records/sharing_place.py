@@ -4,7 +4,7 @@ The choice is tested by a real push of the clone's own ref, without records: hos
 that only a push and a look afterwards show.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -66,15 +66,19 @@ def is_prepared(location: RepositoryLocation, remote: str) -> bool:
     return read_remote_setting(location, remote, _SETTING) != ""
 
 
-def choose_place(workspace: Workspace, remote: str = "", place: str = "") -> Place:
+def choose_place(
+    workspace: Workspace, remote: str = "", place: str = "", *, on_wait: Callable[[], None] = lambda: None
+) -> Place:
     """Find the first place that a remote accepts, or check a given one, and remember it in git's configuration.
+
+    `on_wait` is called before waiting for an exchange.
 
     Raises: UsageError, GitFailed if the remote accepts none.
     """
     location = workspace.location
     name = find_remote(location, remote)
     refused: dict[str, str] = {}
-    with exchange_lock(location), RecordStore(location) as store:
+    with exchange_lock(location, on_wait), RecordStore(location) as store:
         with store.locked():
             require_whole_memory(store)
             writer = own_writer(location)
