@@ -102,6 +102,11 @@ class IndexPaths(NamedTuple):
         return self.state / "tuning"
 
     @property
+    def sound_packs(self) -> Path:
+        """Packs of others that were read and found sound."""
+        return self.state / "sound-packs"
+
+    @property
     def digest(self) -> Path:
         """Last computed digest of the index of a tree."""
         return self.state / "digest"

@@ -12,10 +12,12 @@ from typing import Final, NamedTuple
 from gitmem.actions.index_place import open_place
 from gitmem.actions.received_packs import ReceivedPacks, Taken
 from gitmem.actions.shared_files import DIGEST, PACK, TABLE, Listing, SharedFiles
+from gitmem.actions.sound_packs import SoundPacks
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UsageError
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import make_folder, read_file, remove_tree
 from gitmem.git.locate import RepositoryLocation
+from gitmem.git.object_format import id_bytes
 from gitmem.git.objects import open_reader
 from gitmem.git.program import run_git
 from gitmem.git.promisor import is_partial
@@ -104,7 +106,8 @@ def push_index(workspace: Workspace, remote: str = "", *, store: str = "", dry_r
         writer_lock(paths.scratch_lock, wait=True),
     ):
         listing = place.find_files()
-        unshared = leaves.keys() - _find_shared(place, listing, leaves)
+        shared = _find_shared(workspace, place, listing, leaves)
+        unshared = leaves.keys() - shared.keys
         selections = select_blobs(snapshot.segments, unshared.__contains__)
         remove_tree(paths.scratch)
         make_folder(paths.scratch)
@@ -112,12 +115,13 @@ def push_index(workspace: Workspace, remote: str = "", *, store: str = "", dry_r
             packs = list(write_packs(selections, paths.scratch))
             published = {file.name for file in listing.files if file.writer == place.writer}
             is_new = digest is not None and key + DIGEST not in published
-            if (packs or is_new) and not dry_run:
-                place.add(_files(paths.scratch, packs, digest if is_new else None))
+            if (packs or is_new or shared.unsound) and not dry_run:
+                place.add(_files(paths.scratch, packs, digest if is_new else None), shared.unsound)
         finally:
             remove_tree(paths.scratch)
     blobs, size = sum(entry.blobs for entry in packs), sum(entry.bytes for entry in packs)
-    return PushedIndex(place.place, commit, blobs, len(packs), size, digest, describe_listing(listing))
+    return PushedIndex(place.place, commit, blobs, len(packs), size, digest,
+                       [*describe_listing(listing), *shared.notices])  # fmt: skip
 
 
 def _require_usable(workspace: Workspace) -> Manifest:
@@ -145,23 +149,47 @@ def _find_pushed(workspace: Workspace, remote: str) -> tuple[str, str]:
     return commit, tree
 
 
-def _find_shared(place: SharedFiles, listing: Listing, leaves: Mapping[Key, tuple[bytes, bytes]]) -> set[Key]:
-    """Return the blobs whose rows are there, by the tables of leaves of those packs that are there as well.
+class _Shared(NamedTuple):
+    """Blobs that need not be pushed, the own files that are damaged, and notices about packs that readers refuse."""
 
-    A writer with any leaf that differs from an own one does not count: readers refuse all of its rows.
+    keys: set[Key]
+    unsound: list[str]
+    notices: list[str]
+
+
+def _find_shared(
+    workspace: Workspace, place: SharedFiles, listing: Listing, leaves: Mapping[Key, tuple[bytes, bytes]]
+) -> _Shared:
+    """Find the blobs whose rows are there, by the tables of leaves of those packs that are there as well.
+
+    A writer with a damaged pack, or any leaf that differs from an own one, does not count: readers refuse all of its
+    rows.
     """
-    packs = {(file.writer, file.name.removesuffix(PACK)) for file in listing.files if file.name.endswith(PACK)}
+    packs = {(file.writer, file.name.removesuffix(PACK)): file for file in listing.files if file.name.endswith(PACK)}
     shared: dict[str, set[Key]] = {}
     wrong: set[str] = set()
+    sound = SoundPacks(workspace.paths.sound_packs)
+    unsound: list[str] = []
+    notices: list[str] = []
     for pack, table in read_tables(place, listing):
         if pack not in packs:
             continue
+        fault = sound.find_fault(place, packs[pack], table, id_bytes(workspace.location.object_format))
+        if fault:
+            notices.append(f"readers refuse {pack[0]}: {pack[1]}{PACK}: {fault}")
+            if pack[0] == place.writer:
+                # Readers take the other ones again once it is replaced.
+                unsound += [pack[1] + TABLE, pack[1] + PACK]
+                continue
+            wrong.add(pack[0])
         for key, rows, vectors in zip(table.keys, *table.leaves, strict=True):
             if key in leaves:
                 shared.setdefault(pack[0], set()).add(key)
                 if (rows.tobytes(), vectors.tobytes()) != leaves[key]:
                     wrong.add(pack[0])
-    return {key for writer, keys in shared.items() if writer not in wrong for key in keys}
+    sound.save()
+    keys = {key for writer, own in shared.items() if writer not in wrong for key in own}
+    return _Shared(keys, unsound, notices)
 
 
 def read_tables(place: SharedFiles, listing: Listing) -> Iterator[tuple[tuple[str, str], LeafTable]]:

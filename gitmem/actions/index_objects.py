@@ -5,7 +5,7 @@ name or can be made again, so writers never wait for each other, and an interrup
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple, Protocol
 
 from gitmem.actions.shared_files import DIGEST, MAX_FILES, PACK, TABLE, Listing, SharedFile
@@ -39,6 +39,9 @@ class ObjectStore(Protocol):
     def write(self, name: str, data: bytes) -> None:
         """Write a file that is visible only as a whole."""
 
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+
 
 class IndexObjects(Closeable):
     """Shared files of a store. `group` is the name of a version of chunker and model."""
@@ -71,8 +74,10 @@ class IndexObjects(Closeable):
         data = self._store.read(file.id, file.size + 1)
         return data if data is not None and len(data) == file.size else None
 
-    def add(self, files: Iterable[tuple[str, bytes]]) -> None:
-        """Write files one after the other."""
+    def add(self, files: Iterable[tuple[str, bytes]], removed: Collection[str] = ()) -> None:
+        """Remove files and write others, one after the other."""
+        for name in removed:
+            self._store.remove(f"{self._group}/{self.writer}/{name}")
         for name, data in files:
             self._store.write(f"{self._group}/{self.writer}/{name}", data)
 

@@ -7,7 +7,7 @@ clones and fetches transfer nothing of these refs.
 import hashlib
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from gitmem.actions.shared_files import MAX_FILES, Listing, SharedFile
@@ -84,8 +84,8 @@ class IndexRefs(Closeable):
         """Return the content of a file; None if it is missing, or is another object than a file."""
         return self._reader.read(file.id)
 
-    def add(self, files: Iterable[tuple[str, bytes]]) -> None:
-        """Push further files under the own ref. Raises: GitFailed, StorageFailed."""
+    def add(self, files: Iterable[tuple[str, bytes]], removed: Collection[str] = ()) -> None:
+        """Push further files under the own ref, without the removed ones. Raises: GitFailed, StorageFailed."""
         form = self._location.object_format
         added: dict[bytes, RawEntry] = {}
         for name, data in files:
@@ -94,7 +94,7 @@ class IndexRefs(Closeable):
             added[name.encode()] = RawEntry(FILE_MODE, blob.oid)
         conflict = ""
         for _ in range(_TRIES):
-            conflict = self._push(added)
+            conflict = self._push(added, removed)
             if not conflict:
                 return
             self.find_files()  # a copy of this clone has moved the ref
@@ -102,11 +102,12 @@ class IndexRefs(Closeable):
                 raise self._refused(_HIDDEN)
         raise GitFailed(f"`{self._prefix}{self.writer}` on `{self.place}` keeps changing: {conflict}", hint=LOCK_HINT)
 
-    def _push(self, added: Mapping[bytes, RawEntry]) -> str:
+    def _push(self, added: Mapping[bytes, RawEntry], removed: Collection[str]) -> str:
         """Push a commit that adds files to those of the remote; return git's reason if the ref has moved."""
         local, form = self._fetched(self.writer), self._location.object_format
         parent = read_reference(self._location, local)
-        entries = {**(self._read_tree(parent)[0] if parent else {}), **added}
+        former = self._read_tree(parent)[0] if parent else {}
+        entries = {**{name: each for name, each in former.items() if name.decode("latin-1") not in removed}, **added}
         tree = make_object("tree", format_tree(entries), form)
         commit = make_object("commit", format_commit(tree.oid, parent, _IDENTITY, int(time.time()), "index"), form)
         self._store([tree, commit])

@@ -57,6 +57,11 @@ class ObjectBucket:
         with self._naming("written to"):
             self._store.put(f"{PREFIX}/{name}", data)
 
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        with self._naming("written to"):
+            self._store.delete(f"{PREFIX}/{name}")
+
     @contextmanager
     def _naming(self, action: str) -> Iterator[None]:
         """Name the store in errors of the library, which are pages long."""

@@ -58,6 +58,10 @@ class ObjectFolder:
         _remove_abandoned(path.parent)
         write_atomic(path, [data], mode=_FILE_MODE)
 
+    def remove(self, name: str) -> None:
+        """Remove a file. Raises StorageFailed."""
+        remove_file(self._root / name)
+
 
 def _folders(folder: Path) -> list[Path]:
     """Return the folders in a folder, none if it does not exist."""

@@ -1,6 +1,6 @@
 """A place where clones share files of their indexes: each writer adds files of its own, and reads those of all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 PACK: Final = ".rows"
@@ -41,5 +41,5 @@ class SharedFiles(Protocol):
     def read(self, file: SharedFile) -> bytes | None:
         """Return the content of a file, None if it is gone."""
 
-    def add(self, files: Iterable[tuple[str, bytes]]) -> None:
-        """Add files by name under this clone's id. Later ones are visible only after earlier ones."""
+    def add(self, files: Iterable[tuple[str, bytes]], removed: Collection[str] = ()) -> None:
+        """Add files by name under this clone's id, later ones visible only after earlier ones, and remove others."""

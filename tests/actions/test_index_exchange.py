@@ -1,6 +1,7 @@
 """Rows of an index that clones share through a remote: taken without embedding, checked, and never trusted."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from gitmem.workspace import open_workspace
 from tests.actions.index_forgery import (
     FORGERIES,
     STRANGER,
+    forge_vector,
     named_pack,
     pack_files,
     publish,
@@ -196,3 +198,39 @@ def test_an_index_of_another_version_is_replaced_only_by_a_complete_one(team: Te
     bob.git("reset", "--quiet", "--hard", "HEAD~1")
     assert pull_index(workspace_of(bob)).missing == 0
     assert dump_rows(snapshot_of(bob)) == dump_rows(snapshot_of(team.ann))
+
+
+def read_files(team: Team, ref: str) -> dict[str, bytes]:
+    """Return the files of a writer on the remote."""
+    names = team.remote.git("ls-tree", "--name-only", ref).splitlines()
+    run = ["git", "-C", str(team.remote.path), "cat-file", "blob"]
+    return {name: subprocess.run([*run, f"{ref}:{name}"], check=True, capture_output=True).stdout for name in names}
+
+
+def test_a_damaged_pack_is_pushed_again(team: Team) -> None:
+    pushed = push_index(team.ann_workspace())
+    (ref,) = team.remote.git("for-each-ref", "--format=%(refname)", INDEX_REFS).splitlines()
+    files = read_files(team, ref)
+    broken = {name: data[:-1] + bytes([data[-1] ^ 1]) if name.endswith(".rows") else data
+              for name, data in files.items()}  # fmt: skip
+    publish(team.remote, team.ann_workspace(), broken)
+    team.remote.git("update-ref", ref, stranger_ref(team.ann_workspace()))
+    team.remote.git("update-ref", "-d", stranger_ref(team.ann_workspace()))
+    assert pull_index(workspace_of(team.clone("bob"))).blobs == 0
+    again = push_index(team.ann_workspace())
+    assert again.blobs == pushed.blobs
+    assert [note.partition(" ")[0] for note in again.notices] == ["readers"]
+    cat = pull_index(workspace_of(team.clone("cat")))
+    assert (cat.blobs, cat.notices) == (pushed.blobs, [])
+    assert push_index(team.ann_workspace()).blobs == 0
+
+
+def test_a_forged_pack_with_honest_leaves_keeps_nobody_from_pushing(team: Team, tmp_path: Path) -> None:
+    rows = read_rows(team)
+    honest, forged = (pack_files(each, tmp_path / name) for each, name in ((rows, "one"), (forge_vector(rows), "two")))
+    (pack,) = (name for name in forged if name.endswith(".rows"))
+    (table,) = (data for name, data in honest.items() if name.endswith(".leaves"))
+    publish(team.remote, team.ann_workspace(), {pack: forged[pack], pack.replace(".rows", ".leaves"): table})
+    pushed = push_index(team.ann_workspace())
+    assert pushed.blobs == 3
+    assert "its published leaves are not those of its rows" in pushed.notices[0]
