@@ -8,6 +8,7 @@ from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import format_diff, format_log_entry
+from gitmem.cli.sharing import say_waiting
 from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
 from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
@@ -108,7 +109,7 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     if not yes:
         confirm("purge the former revisions of the memory for good?", "gitmem memory purge --yes")
     set_warns(ctx, on=False)  # purge refuses then, with the same words
-    result = purge_memory(open_here(ctx))
+    result = purge_memory(open_here(ctx), on_wait=say_waiting)
     if as_json:
         write_json(shown_value(result._asdict()))
     else:

@@ -1,5 +1,7 @@
 """`gitmem verify`."""
 
+from typing import Final
+
 import click
 
 from gitmem.actions.verify import VerifyReport, verify
@@ -8,6 +10,11 @@ from gitmem.cli.error_output import say
 from gitmem.cli.index_sharing import find_store
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode, UsageError
+
+_REMEDY: Final = (
+    "a writer replaces damaged files with `gitmem push --index`; to remove all files of one, remove the folder or the "
+    "ref with its name: git push NAME :refs/gitmem/index/VERSION/ID"
+)
 
 
 @click.command()
@@ -55,6 +62,8 @@ def _check_remote(ctx: click.Context, remote: str, store: str, *, as_json: bool)
             print(f"note: {visible(note)}")
         for fault in result.faults:
             say(f"error: {fault}")
+        if result.faults:
+            say(f"hint: {_REMEDY}")
         vectors = "embedded again" if result.embedded else "not embedded again: compared with own ones of equal texts"
         print(f"{'unsound' if result.faults else 'sound'}: {visible(result.remote)}, {count(result.packs, 'pack')}, "
               f"{result.checked:,} of {count(result.blobs, 'blob')} chunked again, "

@@ -3,7 +3,7 @@
 An index that does not exist or is not ours is not touched. The next purge finishes an interrupted one.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat
@@ -48,15 +48,18 @@ class PurgeResult(NamedTuple):
     shared: bool
 
 
-def purge_memory(workspace: Workspace, *, announce: bool = True) -> PurgeResult:
+def purge_memory(
+    workspace: Workspace, *, announce: bool = True, on_wait: Callable[[], None] = lambda: None
+) -> PurgeResult:
     """Replace the memory's commits by a single one, and remove the objects that nothing reaches afterwards.
 
     If records are shared, all other clones repeat the purge, unless it is itself such a repetition (`announce`).
+    `on_wait` is called before waiting for an exchange of records.
 
     Raises: GitFailed, StorageFailed, UnsafeIndex; GitmemError if the ref lacks records that it had.
     """
     location = workspace.location
-    with exchange_lock(location), RecordStore(location) as store, store.locked():
+    with exchange_lock(location, on_wait), RecordStore(location) as store, store.locked():
         lost = store.find_lost_tip()
         if lost is not None:
             # The records of that commit would be removed for good, and this may be their last copy.

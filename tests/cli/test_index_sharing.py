@@ -65,6 +65,10 @@ def test_a_forged_index_is_named(cli: Cli, remote: Repo, fake_model: type[Inline
     checked = cli("verify", "--remote", "origin")
     assert (checked.code, checked.out.split(":")[0]) == (ExitCode.FAILED, "unsound")
     assert STRANGER in checked.err
+    (ref,) = remote.git("for-each-ref", "--format=%(refname)", "refs/gitmem/index").splitlines()
+    assert "git push NAME :refs/gitmem/index/VERSION/ID" in checked.err
+    bob.git("push", "--quiet", "origin", f":{ref}")
+    assert cli("verify", "--remote", "origin").code == ExitCode.OK
 
 
 def test_a_clone_with_a_remote_model_embeds_nothing(
