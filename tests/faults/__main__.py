@@ -33,6 +33,7 @@ HARNESSES: Final = {
     "records_fault": "full disks, errors, short and torn writes while records change",
     "records_power": "power cuts while records change",
     "records_crowd": "16 processes that change records at once",
+    "sharing_kill": "SIGKILL of who synchronises records and of git on both sides, and garbage collection afterwards",
     "index_kill": "SIGKILL of the push or pull of an index and of git on both sides, and garbage collection afterwards",
     "org_publish": "servers and connections that die at each statement of a publication",
     "org_disk": "full disks of a server",

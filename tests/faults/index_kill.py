@@ -24,7 +24,7 @@ from tests.faults import tape
 from tests.faults.oracle import small_steps
 from tests.faults.records_kill import spread
 from tests.faults.report import Tally
-from tests.faults.shared_index import FOLDER, REFS, World, look_after, look_at_git, make_world, pull, push
+from tests.faults.shared_index import FOLDER, REFS, look_after, look_at_objects, make_world, pull, push
 from tests.faults.tape import Tape
 from tests.gitrepo import Repo
 from tests.indexes import dump_rows, snapshot_of
@@ -92,12 +92,12 @@ def kill_at_calls(recorder: Tape, name: str, store: str, size: int, points: int)
         push(world, store)
     own = world.copy("own")
     recorder.set(tape.COUNT)
-    act(own, action, store)
+    act(lambda: action(own, store))
     calls = recorder.end()
     for at in spread(calls, points):
         own = world.copy("own")
         recorder.set(tape.KILL, at)
-        code = act(own, action, store)
+        code = act(lambda: action(own, store))  # noqa: B023 (called at once)
         recorder.end()
         # A call more or less: how often a git writes depends on the size of what it gets at once.
         bad = [] if code in (0, -signal.SIGKILL) else [f"it failed by itself: {code}"]
@@ -105,21 +105,21 @@ def kill_at_calls(recorder: Tape, name: str, store: str, size: int, points: int)
             for repo in (own.remote, own.ann, own.bob):
                 remove_locks(repo)
                 repo.git("gc", "--quiet", "--prune=now")
-            bad += look_at_git(own)
+            bad += look_at_objects(own.remote, own.ann, own.bob)
             bad += look_after(own, store, expected)
-            bad += look_at_git(own)
+            bad += look_at_objects(own.remote, own.ann, own.bob)
         except (GitmemError, AssertionError) as problem:
             bad.append(str(problem))
         yield f"{name}, at call {at} of {calls}", bad
 
 
-def act(world: World, action: Callable[[World, str], None], store: str) -> int:
+def act(action: Callable[[], object]) -> int:
     """Act in a process group of its own; return its exit code, negative for a signal."""
     child = os.fork()
     if child == 0:
         os.setsid()
         try:
-            action(world, store)
+            action()
         except BaseException as problem:
             print(problem, file=sys.stderr)
             os._exit(1)
@@ -135,7 +135,7 @@ def remove_locks(repo: Repo) -> None:
 
 
 def push_naively(
-    location: RepositoryLocation, _remote: str, updates: Sequence[RefUpdate], *, large_files: bool = False
+    location: RepositoryLocation, _remote: str, updates: Sequence[RefUpdate], **_options: object
 ) -> list[PushedRef]:
     """Move the refs of a remote beside its clone, and bring it the objects then."""
     remote = Repo(location.git_dir.parent.with_name("remote"))

@@ -88,9 +88,9 @@ def look_after(world: World, store: str, expected: Set[object]) -> Iterator[str]
     yield from find_faults(workspace.paths)
 
 
-def look_at_git(world: World) -> Iterator[str]:
-    """Yield what git finds wrong in the three repositories, and what gitmem left among their objects."""
-    for repo in (world.remote, world.ann, world.bob):
+def look_at_objects(remote: Repo, *clones: Repo) -> Iterator[str]:
+    """Yield what git finds wrong in a remote and its clones, and what gitmem left among their objects."""
+    for repo in (remote, *clones):
         yield from repo.git("fsck", "--strict", "--no-dangling", "--no-progress").splitlines()
-    for clone in (world.ann, world.bob):
+    for clone in clones:
         yield from (f"{path} is left" for path in (clone.path / ".git/objects").glob(f"{PREFIX}*"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults import convergence
+from tests.faults import convergence, sharing_kill, tape
 
 
 @pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
@@ -14,4 +14,17 @@ def test_clones_converge_and_lose_no_note(long: bool) -> None:
 
 def test_one_ref_that_everybody_overwrites_would_be_caught() -> None:
     tally = convergence.run_control()
+    assert tally.passed, str(tally)
+
+
+@pytest.mark.skipif(not tape.is_available(), reason="needs Linux and a C compiler")
+@pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_kill_of_a_clone_and_its_remote_loses_no_note(long: bool) -> None:
+    tally = sharing_kill.run(long=long)
+    assert tally.passed, str(tally)
+
+
+@pytest.mark.skipif(not tape.is_available(), reason="needs Linux and a C compiler")
+def test_refs_that_move_before_their_objects_would_be_caught() -> None:
+    tally = sharing_kill.run_control()
     assert tally.passed, str(tally)
