@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import IO, Final, NamedTuple
 
@@ -169,9 +169,9 @@ def _run_to_end(
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill a process and those that it started, which are in its session."""
     if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+        with suppress(ProcessLookupError, PermissionError):  # all of them have just ended
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def run_restricted_git(
