@@ -43,8 +43,8 @@ _MAX_COMMIT: Final = 1 << 16
 _MAX_TREE: Final = 128 * MAX_FILES
 _TRIES: Final = 5
 _HIDDEN: Final = "it is hidden from fetches"
-_LARGE: Final = 1 << 20
-"""Bytes of a file that is stored as a pack of its own."""
+LARGE_BYTES: Final = 1 << 20
+"""Size of a file that is stored as a pack of its own."""
 
 
 class IndexRefs(Closeable):
@@ -90,7 +90,7 @@ class IndexRefs(Closeable):
         added: dict[bytes, RawEntry] = {}
         for name, data in files:
             blob = make_object("blob", data, form)
-            self._store([blob], packed=len(data) >= _LARGE)  # one by one: a file takes megabytes
+            self._store([blob], packed=len(data) >= LARGE_BYTES)  # one by one: a file takes megabytes
             added[name.encode()] = RawEntry(FILE_MODE, blob.oid)
         conflict = ""
         for _ in range(_TRIES):

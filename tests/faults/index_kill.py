@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -31,28 +31,41 @@ from tests.indexes import dump_rows, snapshot_of
 
 ACTIONS: Final = {"push": push, "pull": pull}
 STORES: Final = {"refs": REFS, "folder": FOLDER}
-SCENARIOS: Final = (("push", "refs", 1), ("pull", "refs", 1), ("push", "refs", 2), ("pull", "refs", 2),
-                    ("push", "folder", 1), ("pull", "folder", 1))  # fmt: skip
-"""Action, place, and size: 1 for files that git stores one by one, 2 for those that it moves as packs."""
 
-LARGE: Final = 4_000
-"""Functions of a file whose rows are stored as a pack of git."""
+
+class Scenario(NamedTuple):
+    """Action and place; `packed` if git stores each file of rows as a pack of its own, as it does large ones."""
+
+    action: str
+    place: str
+    packed: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.action} {self.place}{' packed' if self.packed else ''}"
+
+
+SCENARIOS: Final = (
+    Scenario("push", "refs", packed=True), Scenario("pull", "refs", packed=True), Scenario("push", "refs"),
+    Scenario("pull", "refs"), Scenario("push", "folder"), Scenario("pull", "folder"),
+)  # fmt: skip
 
 SHORT: Final = 2
 """Kills of each scenario of the short form."""
 
 
-def run(*, long: bool) -> Tally:
+def run(*, long: bool, only: str = "") -> Tally:
     """A kill at each call, or at some."""
     name = "kills of who shares an index"
     tally = Tally(name)
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
         parts = []
-        for number, scenario in enumerate(SCENARIOS if long else SCENARIOS[:2]):
+        chosen = [each for each in SCENARIOS if not only or each.name == only]
+        for number, scenario in enumerate(chosen if long else chosen[:2]):
             folder = Path(place) / str(number)
             folder.mkdir()
-            given = (*map(str, scenario), "0" if long else str(SHORT))
-            parts.append(pool.submit(tape.run_preloaded, name, "index_kill", folder, *given))
+            points = "0" if long else str(SHORT)
+            parts.append(pool.submit(tape.run_preloaded, name, "index_kill", folder, scenario.name, points))
         for part in parts:
             tally.cases += part.result().cases
             tally.bad += part.result().bad
@@ -63,30 +76,32 @@ def run_control() -> Tally:
     """The same of a remote whose ref moves before it has the objects."""
     name = "kills of a naive push"
     with tempfile.TemporaryDirectory() as place:
-        tally = tape.run_preloaded(name, "index_kill", Path(place), "push", "refs", "1", "12", "--naive")
+        tally = tape.run_preloaded(name, "index_kill", Path(place), "push refs", "12", "--naive")
     tally.control = True
     return tally
 
 
 def main() -> None:
     """Kill an action at `points` calls, 0 for all of them."""
-    name, store, size, points = sys.argv[1], STORES[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4])
+    scenario = next(each for each in SCENARIOS if each.name == sys.argv[1])
     naive = sys.argv[-1] == "--naive"
     tally = Tally("kills", control=naive)
     with small_steps(grace=0.0), pytest.MonkeyPatch.context() as patch:
         if naive:
             patch.setattr("gitmem.actions.index_refs.push_refs", push_naively)
-        for case, bad in kill_at_calls(Tape(), name, store, size, points):
-            tally.note(f"{case} ({sys.argv[2]}, size {size})", bad)
+        if scenario.packed:
+            patch.setattr("gitmem.actions.index_refs.LARGE_BYTES", 1)
+        for case, bad in kill_at_calls(Tape(), scenario, int(sys.argv[2])):
+            tally.note(case, bad)
             if tally.decided:
                 break
     tape.tell_tally(tally)
 
 
-def kill_at_calls(recorder: Tape, name: str, store: str, size: int, points: int) -> Iterator[tuple[str, list[str]]]:
+def kill_at_calls(recorder: Tape, scenario: Scenario, points: int) -> Iterator[tuple[str, list[str]]]:
     """Yield each case and what was wrong after it."""
-    action = ACTIONS[name]
-    world = make_world(recorder.root / "world", functions=LARGE if size > 1 else 1)
+    action, store = ACTIONS[scenario.action], STORES[scenario.place]
+    world = make_world(recorder.root / "world")
     expected = set(dump_rows(snapshot_of(world.ann)))
     if action is pull:
         push(world, store)
@@ -110,7 +125,7 @@ def kill_at_calls(recorder: Tape, name: str, store: str, size: int, points: int)
             bad += look_at_objects(own.remote, own.ann, own.bob)
         except (GitmemError, AssertionError) as problem:
             bad.append(str(problem))
-        yield f"{name}, at call {at} of {calls}", bad
+        yield f"{scenario.name}, at call {at} of {calls}", bad
 
 
 def act(action: Callable[[], object]) -> int:

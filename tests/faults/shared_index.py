@@ -41,8 +41,8 @@ class World(NamedTuple):
         return World(target)
 
 
-def make_world(folder: Path, *, functions: int = 1) -> World:
-    """Make the world; no rows are shared yet. With many functions a pack is stored and sent as one of git's own."""
+def make_world(folder: Path) -> World:
+    """Make the world; no rows are shared yet."""
     folder.mkdir()
     remote = Repo.init(folder / "remote", "--bare")
     ann = clone_of(remote, "ann")
@@ -51,8 +51,7 @@ def make_world(folder: Path, *, functions: int = 1) -> World:
     ann.git("push", "--quiet", "-u", "origin", "main")
     bob = clone_of(remote, "bob")
     index(bob)
-    doors = {f"part_{number}.py": python_file(f"door_{number}", f"roof_{number}") for number in range(3)}
-    ann.commit({**doors, "stairs.py": python_file(*(f"stair_{each}" for each in range(functions)))})
+    ann.commit({f"part_{number}.py": python_file(f"door_{number}", f"roof_{number}") for number in range(3)})
     ann.git("push", "--quiet")
     index(ann)
     bob.git("pull", "--quiet", "origin", "main")
