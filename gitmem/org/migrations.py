@@ -24,6 +24,7 @@ from gitmem.errors import GitmemError, NewerFormat
 from gitmem.org.memory_schema import MEMORY
 from gitmem.org.packed_schema import PACKED_SCHEMA
 from gitmem.org.partition_schema import PARTITION_SCHEMA
+from gitmem.org.rights_first import RIGHTS_FIRST
 from gitmem.org.visible_contents import VISIBLE_CONTENTS
 from gitmem.org.visible_names import VISIBLE_NAMES
 
@@ -155,6 +156,7 @@ MIGRATIONS: "Final[tuple[LiteralString, ...]]" = (
     MEMORY,
     VISIBLE_CONTENTS,
     PARTITION_SCHEMA,
+    RIGHTS_FIRST,
 )
 """Version n of the schema is the result of the first n migrations. Append only: databases have run the others."""
 

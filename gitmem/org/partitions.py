@@ -18,6 +18,7 @@ from gitmem.errors import UsageError
 from gitmem.org.connection import open_database
 from gitmem.org.migrations import require_version
 from gitmem.org.publisher_lock import BLOB_LOCK
+from gitmem.org.rights_first import PROTECT
 from gitmem.org.shard_schema import ASK, LINKS, SEARCH, SHARE
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def divide(database: "Database", count: int) -> None:
     """Divide the contents into partitions on this server, in one transaction. Raises UsageError if they are already."""
     _lock(database)
     _divide_tables(database, [None] * count)
+    database.execute(PROTECT)
     database.commit()
 
 

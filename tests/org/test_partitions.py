@@ -93,6 +93,19 @@ def test_divided_contents_give_the_same_results(
     assert_error(cli("org", "init", published, *options), 2, "partitions already", "gitmem org status")
 
 
+def test_a_role_that_reads_all_tables_reads_no_contents_in_partitions(
+    published: str, cli: Cli, roles: Callable[..., list[str]]
+) -> None:
+    roles("analyst")
+    assert cli("-q", "org", "init", published, "--partitions", "2").code == 0
+    names = [table + own for table in ("contents", "signatures", "term_lists") for own in ("", "_0", "_1")]
+    with psycopg.connect(published) as database:
+        database.execute("GRANT pg_read_all_data TO analyst")
+        assert all(database.execute(f"SELECT FROM gitmem.{name}").fetchall() for name in names[::3])
+    with psycopg.connect(user_dsn(published, "analyst")) as database:
+        assert [database.execute(f"SELECT FROM gitmem.{name}").fetchall() for name in names] == [[]] * len(names)
+
+
 def test_dropped_contents_and_those_of_interrupted_publications_leave_other_servers(
     published: str, cli: Cli, shares: MakeShares
 ) -> None:

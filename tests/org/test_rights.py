@@ -88,6 +88,32 @@ def test_readers_change_nothing(dsn: str, roles: Callable[..., list[str]]) -> No
             reader.execute("SET ROLE gitmem_publisher")
 
 
+def test_publishers_publish_and_remove_no_repository(
+    published: str, own: Repo, cli: Cli, roles: Callable[..., list[str]]
+) -> None:
+    roles("alice", "ci")
+    with open_database(published) as database:
+        grant(database, "shop", "alice")
+        database.execute("GRANT gitmem_publisher TO ci")
+    ci = user_dsn(published, "ci")
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    publish = ("-C", str(own.path), "org", "publish", "--dsn", ci, "--name")
+    assert (cli(*publish, "shop").code, cli(*publish, "new").code) == (0, 0)
+    for options in ((), ("--rev", "main")):
+        assert_error(cli("org", "drop", "shop", "--yes", *options, "--dsn", ci), 5, "permission denied")
+    with psycopg.connect(ci, autocommit=True) as publisher:
+        for statement in (
+            "DELETE FROM gitmem.repositories",
+            "UPDATE gitmem.repositories SET name = 'old'",
+            "DELETE FROM gitmem.heads",
+            "DELETE FROM gitmem.grants",
+            "INSERT INTO gitmem.grants (repository, role) SELECT id, 'ci'::regrole FROM gitmem.repositories",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                publisher.execute(statement)
+    assert "org:shop:" in cli("org", "query", "--dsn", user_dsn(published, "alice"), "-l", "refund").out
+
+
 def test_a_file_of_grants_replaces_those_of_the_last_file(
     dsn: str, roles: Callable[..., list[str]], tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """Hidden repositories leave no trace in plans, counts, terms, results and messages, in gitmem and in SQL."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -9,6 +10,8 @@ from gitmem.org.candidate_blobs import find_heads, match_words
 from gitmem.org.connection import open_database
 from gitmem.org.migrations import migrate
 from gitmem.org.repository_grants import grant
+from gitmem.org.visible_names import VISIBLE_NAMES
+from tests.faults import org_rights
 from tests.gitrepo import MakeRepo, Repo
 from tests.org.conftest import user_dsn
 from tests.sample import SIGN, Cli
@@ -47,6 +50,78 @@ def test_plans_of_a_table_with_names_would_be_caught(many: str, dsn: str) -> Non
     with psycopg.connect(dsn, autocommit=True) as owner:
         owner.execute("GRANT SELECT ON gitmem.repositories TO gitmem_reader")
     assert len(plans(many, "SELECT id FROM gitmem.repositories WHERE name < 'NAME'")) > 1
+
+
+@pytest.fixture
+def hidden(dsn: str) -> Iterator[tuple[int, int]]:
+    """Fill the database with small rows; return two repositories that `fuzz1` may not read. Only one has the word 9.
+
+    Heads have the numbers of their repositories.
+    """
+    with open_database(dsn) as database:
+        migrate(database)
+    with psycopg.connect(dsn, autocommit=True) as database:
+        try:
+            org_rights.fill(database, org_rights.CONTROL)
+            own = "SELECT repository FROM gitmem.grants WHERE role = 'fuzz1'::regrole"
+            first, second, *_ = database.execute(
+                f"SELECT id FROM gitmem.repositories WHERE id NOT IN ({own}) ORDER BY id"
+            ).fetchall()
+            database.execute("UPDATE gitmem.entries SET words = '{9}' WHERE head = %s AND path = int4send(1)", first)
+            yield first[0], second[0]
+        finally:
+            org_rights.drop_people(database, org_rights.CONTROL)
+
+
+PLANNER = (
+    (),
+    ("enable_seqscan",),
+    ("enable_seqscan", "enable_nestloop"),
+    ("enable_seqscan", "enable_nestloop", "enable_hashjoin"),
+    ("enable_hashjoin", "enable_mergejoin"),
+)
+"""Settings that a reader may switch off to choose the order in which a function reads."""
+
+# Each with something that exists and is hidden, and with something that does not exist. {} is the first hidden one.
+LOOKUPS = {
+    "SELECT FROM gitmem.visible_heads(ARRAY[%s])": ("r{}", "nothing"),
+    "SELECT FROM gitmem.visible_repositories() WHERE name = %s": ("r{}", "nothing"),
+    "SELECT FROM gitmem.visible_file({}, %s) WHERE visible_file IS NOT NULL": (b"\0\0\0\1", b"nothing"),
+    "SELECT FROM gitmem.matching_paths(ARRAY[{}], ARRAY[%s]::bytea[], NULL)": (b"\0\0\0\1", b"nothing"),
+    "SELECT FROM gitmem.path_blobs(ARRAY[%s::int], ARRAY[9])": ("{0}", "{1}"),
+}
+
+
+def reads(dsn: str, off: tuple[str, ...], statement: str, value: object) -> list[Any]:
+    """Run a statement that returns nothing; return how many rows of which tables it read, which everybody may ask."""
+    with psycopg.connect(dsn) as database:
+        for setting in off:
+            database.execute(f"SET {setting} = off")
+        assert database.execute(statement, (value,)).fetchall() == []
+        return database.execute(
+            "SELECT relname, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_all_tables"
+            " WHERE schemaname = 'gitmem' ORDER BY relname"
+        ).fetchall()
+
+
+@pytest.mark.parametrize("off", PLANNER, ids=" ".join)
+def test_functions_read_as_much_for_what_is_hidden_as_for_what_does_not_exist(
+    dsn: str, hidden: tuple[int, int], off: tuple[str, ...]
+) -> None:
+    for statement, values in LOOKUPS.items():
+        there, not_there = (value.format(*hidden) if isinstance(value, str) else value for value in values)
+        asked = statement.format(*hidden)
+        own = user_dsn(dsn, "fuzz1")
+        assert reads(own, off, asked, there) == reads(own, off, asked, not_there), statement
+
+
+def test_a_function_that_checks_rights_last_would_be_caught(dsn: str, hidden: tuple[int, int]) -> None:
+    with psycopg.connect(dsn, autocommit=True) as owner:
+        owner.execute(VISIBLE_NAMES[VISIBLE_NAMES.index("CREATE FUNCTION gitmem.visible_file") :].partition(";\n")[0]
+                      .replace("CREATE", "CREATE OR REPLACE").encode())  # fmt: skip
+    statement = next(each for each in LOOKUPS if "visible_file" in each).format(*hidden)
+    there, not_there = (reads(user_dsn(dsn, "fuzz1"), (), statement, path) for path in (b"\0\0\0\1", b"nothing"))
+    assert there != not_there
 
 
 READABLE = {
