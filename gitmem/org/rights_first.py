@@ -1,8 +1,8 @@
 """Seventh version of the schema: functions decide what the caller may read before they look up anything it asks for.
 
 PostgreSQL counts what each statement reads, for everybody to see: `pg_stat_xact_all_tables` the rows, EXPLAIN the
-pages, inside functions, too. A function that looked a name up and then dropped the rows of hidden repositories would return
-nothing, but the counts would say whether the name exists.
+pages, inside functions, too. If a function looked a name up and then dropped the rows of hidden repositories, it would
+return nothing, but the counts would say whether the name exists.
 """
 
 # A materialized list holds what may be read. The condition of the caller applies to that list, or, by LATERAL with
