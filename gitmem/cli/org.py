@@ -20,7 +20,7 @@ from gitmem.cli.query import read_query
 from gitmem.cli.style import print_line
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode, GitmemError, UsageError
-from gitmem.org.connection import open_database
+from gitmem.org.connection import OPEN_SHARE, open_database
 from gitmem.org.database_health import DatabaseHealth, read_health
 from gitmem.org.migrations import migrate as migrate_schema
 from gitmem.org.partitions import divide, divide_among
@@ -93,13 +93,14 @@ def init(ctx: click.Context, dsn: str, partitions: int | None, shards: tuple[str
         raise UsageError("`--partitions` and `--shard` exclude each other", hint="one partition lies on each shard")
     with open_database(dsn) as database:
         before, after = migrate_schema(database)
-        if shards:
-            divide_among(database, shards)
-        elif partitions:
+        unprotected = divide_among(database, shards) if shards else []
+        if partitions:
             divide(database, partitions)
     _say(ctx, f"schema {after}: " + ("unchanged" if before == after else "created" if not before else "upgraded"))
     if shards or partitions:
         _say(ctx, f"contents: divided into {len(shards) or partitions} partitions")
+    for server in unprotected if not is_quiet(ctx) else []:
+        say(f"note: server {server} lets its role in without the password: {OPEN_SHARE}")
     _say(ctx, f"next: git config --global gitmem.org {visible(dsn)}")
     return ExitCode.OK
 

@@ -22,8 +22,9 @@ from gitmem.org.binary_copy import (
     encode_row,
 )
 from gitmem.org.blob_rows import UploadedBlob, iter_blobs
-from gitmem.org.partitions import remove_contents
+from gitmem.org.partitions import remove_contents, skip_numbers
 from gitmem.org.term_runs import add_runs
+from gitmem.store.segment import Segment
 
 if TYPE_CHECKING:
     from gitmem.org.connection import Database
@@ -85,6 +86,8 @@ def upload_blobs(database: "Database", searcher: Searcher, blobs: Sequence[int],
 
     Raises: GitFailed, DamagedFile, DatabaseFailed.
     """
+    from psycopg.errors import UniqueViolation
+
     wanted = np.array(blobs, np.int64)
     ids = _take_ids(database, len(wanted))
     bases = searcher.snapshot.blob_bases
@@ -93,16 +96,38 @@ def upload_blobs(database: "Database", searcher: Searcher, blobs: Sequence[int],
     with open_reader(searcher.tree.location, bulk=len(wanted) >= BULK_FROM, files=searcher.files) as reader:
         for place in np.unique(owner).tolist():
             own = owner == place
-            rows = iter_blobs(searcher.snapshot.segments[place], wanted[own] - bases[place])
-            totals = _copy_blobs(database, zip(ids[own].tolist(), rows, strict=True), reader,
-                                   searcher.snapshot.dimensions)  # fmt: skip
-            database.execute(_STORE_BLOBS, {"producer": producer})
-            # If another publisher stored a blob first, its number here is that of no blob, and no search returns it.
-            merged = add_runs(database, totals.blobs, totals.hashes, totals.codes)
-            database.commit()
-            remove_contents(database, [], merged)
+            part = _Part(searcher.snapshot.segments[place], wanted[own] - bases[place], searcher.snapshot.dimensions)
+            try:
+                totals = _upload_part(database, part, ids[own], reader, producer)
+            except UniqueViolation:
+                database.rollback()
+                skip_numbers(database)
+                ids = _take_ids(database, len(wanted))
+                totals = _upload_part(database, part, ids[own], reader, producer)
             chunks, size = chunks + totals.chunks, size + totals.bytes
     return len(wanted), chunks, size
+
+
+class _Part(NamedTuple):
+    """Blobs of a segment, which one transaction stores."""
+
+    segment: Segment
+    blobs: NDArray[np.int64]
+    dimensions: int
+
+
+def _upload_part(
+    database: "Database", part: _Part, ids: NDArray[np.int64], reader: ObjectReader, producer: int
+) -> _Uploaded:
+    """Store blobs of a segment under new numbers. Raises psycopg's UniqueViolation if a number has been used."""
+    rows = iter_blobs(part.segment, part.blobs)
+    totals = _copy_blobs(database, zip(ids.tolist(), rows, strict=True), reader, part.dimensions)
+    database.execute(_STORE_BLOBS, {"producer": producer})
+    # If another publisher stored a blob first, its number here is that of no blob, and no search returns it.
+    merged = add_runs(database, totals.blobs, totals.hashes, totals.codes)
+    database.commit()
+    remove_contents(database, [], merged)
+    return totals
 
 
 def _take_ids(database: "Database", count: int) -> NDArray[np.int64]:

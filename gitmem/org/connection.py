@@ -17,7 +17,11 @@ CONNECT_SECONDS: Final = 10
 _WORK_MEMORY: Final = "64MB"
 """Memory of one step of a query: row-level security hashes the blobs that a role may read instead of probing each."""
 
-_SECRETS: Final = ("password", "sslpassword")
+_SECRETS: Final = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+
+# A slash or a question mark in a password ends the host for libpq, which then takes pieces of it for other parameters.
+# What begins with a number is a port.
+_HIDDEN_PASSWORD: Final = re.compile(r"[^/]*//[^/@?:]*:(?!\d*[,/?])[^@]*[/?][^@]*@")
 
 # A peer that has vanished without a word is noticed after a minute instead of two hours.
 _KEEP_ALIVE: Final[Mapping[str, int]] = {
@@ -33,6 +37,8 @@ publisher that was stopped, or whose network was cut."""
 
 _OTHER_SERVER: Final = "another server has a part of the contents; gitmem org status names those that do not answer"
 
+OPEN_SHARE: Final = "let pg_hba.conf there ask the role for its password (scram-sha-256), as docs/organisation.md says"
+
 _HINTS: Final = {
     "3F000": "an administrator runs `gitmem org init DSN` first",  # no such schema
     "42P01": "an administrator runs `gitmem org init DSN` first",  # no such table
@@ -42,6 +48,7 @@ _HINTS: Final = {
     "53300": "the server has no free connection; try again, or use a pooler",
     "08001": _OTHER_SERVER,
     "08006": _OTHER_SERVER,
+    "2F003": OPEN_SHARE,  # postgres_fdw does not connect for others than superusers then
     "25006": "this server is a replica; to write, add target_session_attrs=read-write and the other hosts to the DSN",
 }
 """Remedies by SQLSTATE."""
@@ -115,7 +122,7 @@ def complete_dsn(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> str:
         # libpq repeats the DSN, or a piece of it.
         reason = "" if _may_have_password(dsn) else f": {_first_line(problem)}"
         raise UsageError(f"malformed DSN{reason}", hint="postgresql://host/database") from None
-    if any(parameters.get(name) for name in _SECRETS):
+    if any(parameters.get(name) for name in _SECRETS) or _HIDDEN_PASSWORD.match(dsn):
         # Arguments are visible in the list of processes, and settings in files that are shared.
         hint = "leave it out and use PGPASSWORD, PGPASSFILE (~/.pgpass) or a service file (PGSERVICE)"
         raise UsageError("the DSN contains a password", hint=hint)
@@ -124,7 +131,7 @@ def complete_dsn(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> str:
 
 
 def _may_have_password(dsn: str) -> bool:
-    return "password" in dsn or re.search(r":[^/@]*@", dsn.partition("//")[2]) is not None
+    return any(name in dsn.lower() for name in ("pass", *_SECRETS)) or re.search(r":[^@]*@", dsn) is not None
 
 
 @contextmanager

@@ -9,9 +9,8 @@ candidates. The other servers accept the role of this one alone.
 # commit before it, so they may have rows that nobody refers to, but never lack one. Such rows are removed after the
 # transaction that frees them, see `remove_contents`.
 
-import secrets
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
@@ -81,10 +80,13 @@ def divide(database: "Database", count: int) -> None:
     database.commit()
 
 
-def divide_among(database: "Database", dsns: Sequence[str]) -> None:
+def divide_among(database: "Database", dsns: Sequence[str]) -> list[str]:
     """Move the contents to other servers, in one transaction of this one. DSNs are those of databases for them.
 
-    A run that fails leaves everything here. Raises: UsageError, DatabaseFailed.
+    Returns the names of those that let their role in without its password, seen from this machine.
+
+    A run that fails leaves everything here, and the next one takes the same databases. Raises: UsageError,
+    DatabaseFailed.
     """
     _lock(database)
     with ExitStack() as stack:
@@ -92,11 +94,16 @@ def divide_among(database: "Database", dsns: Sequence[str]) -> None:
         _link(database)
         for number, share in enumerate(shares):
             _connect(database, share, number)
-    # The roles and tables there must be visible to the connections of this server.
-    _divide_tables(database, [f"gitmem_{number}" for number in range(len(dsns))])
-    database.execute(ASK)
-    database.execute(SEARCH.replace("{0}", str(len(dsns))).encode())
-    database.commit()
+        # The roles and tables there must be visible to the connections of this server.
+        for share in shares:
+            share.commit()
+        _divide_tables(database, [f"gitmem_{number}" for number in range(len(dsns))])
+        database.execute(ASK)
+        database.execute(SEARCH.replace("{0}", str(len(dsns))).encode())
+        database.commit()
+        for share in shares:
+            _complete(share)
+        return [f"gitmem_{number}" for number, share in enumerate(shares) if _is_open(share)]
 
 
 def _lock(database: "Database") -> None:
@@ -141,11 +148,7 @@ def _link(database: "Database") -> None:
 
 def _connect(database: "Database", share: "Database", number: int) -> None:
     """Make the schema and the role on another server, and the way to it here."""
-    role = _prepare_share(share)
-    password = secrets.token_urlsafe(32)
-    verifier = share.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
-    _run(share, "ALTER ROLE %I PASSWORD %L", role, verifier)
-    share.commit()
+    role = _prepare_share(share, _name_of(database))
     options = {
         **_address(share), "async_capable": "true", "fetch_size": "1000", "batch_size": "200",
     }  # fmt: skip
@@ -153,31 +156,94 @@ def _connect(database: "Database", share: "Database", number: int) -> None:
     _run(database, "CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw", server)
     for name, value in options.items():
         _run(database, "ALTER SERVER %I OPTIONS (ADD %I %L)", server, name, value)
-    mapping = "CREATE USER MAPPING FOR PUBLIC SERVER %I OPTIONS (user %L, password %L)"
-    _run(database, mapping, server, role, password)
+    # This server makes the password: a log of statements has none, here or there.
+    row: Any = database.execute("SELECT format(%s, %s::text, %s::text)", (_MAP, server, role)).fetchone()
+    _run(database, "DO %L", row[0])
+    password: Any = database.execute(_READ_BACK, (server,)).fetchone()
+    verifier = share.pgconn.encrypt_password(password[0].encode(), role.encode(), b"scram-sha-256").decode()
+    _run(share, "ALTER ROLE %I PASSWORD %L", role, verifier)
 
 
-def _prepare_share(share: "Database") -> str:
-    """Make the schema of a share and a role that may use nothing else; return its name."""
+def _complete(share: "Database") -> None:
+    """Note that the first server has committed the division. A share that misses it is as safe: only that server may
+    take it again, and it does not divide twice."""
+    import psycopg
+
+    with suppress(psycopg.Error):
+        share.execute("UPDATE gitmem_shard.owner SET is_complete = true")
+        share.commit()
+
+
+def _is_open(share: "Database") -> bool:
+    """Return whether the role of a share may connect without its password."""
+    import psycopg
+    from psycopg.conninfo import make_conninfo
+
+    address = {**_address(share), "user": _ROLE + share.info.dbname, "password": "none"}
+    try:
+        psycopg.connect(make_conninfo("", **address)).close()
+    except psycopg.Error:
+        return False
+    return True
+
+
+_ROLE: Final = "gitmem_of_"
+
+_MAP: Final = """
+BEGIN
+  EXECUTE format('CREATE USER MAPPING FOR PUBLIC SERVER %%I OPTIONS (user %%L, password %%L)', %L, %L,
+    replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''));
+END
+"""
+_READ_BACK: Final = """
+SELECT option_value FROM pg_user_mappings, pg_options_to_table(umoptions)
+WHERE srvname = %s AND option_name = 'password'
+"""
+
+
+def _name_of(database: "Database") -> str:
+    """Return a name of a database that no other has, also on other servers."""
+    row: Any = database.execute(
+        "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())"
+        " FROM pg_control_system()"
+    ).fetchone()
+    return str(row[0])
+
+
+def _prepare_share(share: "Database", first: str) -> str:
+    """Make the schema of a share and a role that may use nothing else; return its name. `first` is the first server."""
     row: Any = share.execute(
-        "SELECT to_regnamespace('gitmem_shard') IS NOT NULL, 'gitmem_of_' || current_database(), current_database(),"
-        " pg_try_advisory_lock(%s)", (BLOB_LOCK,)
+        "SELECT to_regnamespace('gitmem_shard') IS NOT NULL, to_regclass('gitmem_shard.owner') IS NOT NULL,"
+        " 'gitmem_of_' || current_database(), current_database(), pg_try_advisory_lock(%s)", (BLOB_LOCK,)
     ).fetchone()  # fmt: skip
-    has_schema, role, name, is_single = row
+    has_schema, has_owner, role, name, is_single = row
     if not is_single:
         # The lock belongs to the database: another share has it, or the first server.
         raise UsageError(f"the database `{name}` is named twice", hint="name an empty database for each share")
     if not has_schema:
         share.execute(SHARE)
-    elif share.execute("SELECT EXISTS (SELECT FROM gitmem_shard.contents)").fetchone() != (False,):
+    elif not _is_free(share, first, has_owner=has_owner):
         hint = "name another database; if nobody uses that share: DROP SCHEMA gitmem_shard CASCADE"
-        raise UsageError(f"the database `{name}` has contents already", hint=hint)
+        raise UsageError(f"the database `{name}` is a share already", hint=hint)
+    else:
+        # Another server may have committed its share, and this one not, when it was killed.
+        share.execute("DROP SCHEMA gitmem_shard CASCADE")
+        share.execute(SHARE)
+    share.execute("INSERT INTO gitmem_shard.owner (first) VALUES (%s)", (first,))
     if share.execute("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", (role,)).fetchone() == (False,):
         _run(share, "CREATE ROLE %I LOGIN", role)
     _run(share, "GRANT USAGE ON SCHEMA gitmem_shard TO %I", role)
-    _run(share, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA gitmem_shard TO %I", role)
+    _run(share, "GRANT SELECT, INSERT, UPDATE, DELETE ON gitmem_shard.contents, gitmem_shard.signatures,"
+         " gitmem_shard.term_lists TO %I", role)  # fmt: skip
     _run(share, "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_shard TO %I", role)
     return str(role)
+
+
+def _is_free(share: "Database", first: str, *, has_owner: bool) -> bool:
+    """Return whether a share is what an interrupted division of the same database has left, which has no other."""
+    if has_owner:
+        return share.execute("SELECT first, is_complete FROM gitmem_shard.owner").fetchall() == [(first, False)]
+    return False
 
 
 _OF_THE_CLIENT: Final = frozenset(
@@ -218,6 +284,30 @@ def remove_contents(database: "Database", blobs: Sequence[int], runs: Sequence[i
 _REMOVE_CONTENTS: Final = "DELETE FROM gitmem.contents WHERE blob = ANY(%s)"
 _REMOVE_SIGNATURES: Final = "DELETE FROM gitmem.signatures WHERE blob = ANY(%s)"
 _REMOVE_LISTS: Final = "DELETE FROM gitmem.term_lists WHERE run = ANY(%s)"
+
+
+def skip_numbers(database: "Database") -> None:
+    """Skip the numbers of blobs and runs that partitions have already.
+
+    If the first server was restored, or a replica took over that was behind, it gives numbers again that it gave
+    before, and the others still have their rows.
+    """
+    for statement in _SKIP:
+        database.execute(statement)
+    database.commit()
+
+
+_SKIP: Final = (
+    """
+    SELECT count(nextval('gitmem.blob_ids')) FROM generate_series(nextval('gitmem.blob_ids'), (
+      SELECT max(last) FROM (SELECT max(blob) FROM gitmem.contents
+        UNION ALL SELECT max(blob) FROM gitmem.signatures) used (last)))
+    """,
+    """
+    SELECT count(nextval('gitmem.runs_id_seq')) FROM generate_series(nextval('gitmem.runs_id_seq'), (
+      SELECT max(run)::bigint FROM gitmem.term_lists))
+    """,
+)
 
 
 class LostContents(NamedTuple):

@@ -14,6 +14,8 @@ return nothing, but the counts would say whether the name exists.
 # Publishers replace revisions. They remove neither a repository, whose grants and records would go with it, nor a head.
 # To lock the row of a repository takes the right to change one of its columns, and nobody can set a generated number.
 #
+# Publishers may skip numbers of runs, as those of blobs, see `partitions.skip_numbers`.
+#
 # Partitions on this server get policies, as the tables had before they were divided.
 
 from typing import TYPE_CHECKING, Final
@@ -62,6 +64,7 @@ REVOKE UPDATE, DELETE ON gitmem.repositories FROM gitmem_publisher;
 GRANT UPDATE (id) ON gitmem.repositories TO gitmem_publisher;
 REVOKE DELETE ON gitmem.heads FROM gitmem_publisher;
 REVOKE UPDATE, DELETE ON gitmem.producers FROM gitmem_publisher;
+GRANT USAGE ON SEQUENCE gitmem.runs_id_seq TO gitmem_publisher, gitmem_admin;
 """
 
 PROTECT: "Final[LiteralString]" = """

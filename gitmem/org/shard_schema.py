@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from typing import LiteralString
 
+# `owner` names the first server, once there is one. Contents are incomplete until that has committed the division.
+#
 # `postings` refuses a run whose lists are gone: a search that began before runs were merged would silently miss some.
 SHARE: "Final[LiteralString]" = """
 CREATE SCHEMA gitmem_shard;
+CREATE TABLE gitmem_shard.owner (first text NOT NULL, is_complete boolean NOT NULL DEFAULT false);
 CREATE TABLE gitmem_shard.contents (blob bigint PRIMARY KEY, record bytea NOT NULL, text bytea NOT NULL);
 ALTER TABLE gitmem_shard.contents ALTER record SET STORAGE EXTERNAL, ALTER text SET STORAGE EXTERNAL,
   ALTER record SET STATISTICS 0, ALTER text SET STATISTICS 0;

@@ -88,7 +88,8 @@ ANALYZE;
 _SEARCHES: Final = """
 WITH queries AS MATERIALIZED (
   SELECT n, n %% 7 AS word, n %% 256 AS signs, ARRAY(SELECT %(stride)s * (n::bigint * 13 + step * 101) %%
-    (4 * %(stride)s * %(repositories)s) FROM generate_series(1, 12) step) AS blobs, CASE WHEN n %% 50 = 0 THEN %(heads)s ELSE ARRAY(
+    (4 * %(stride)s * %(repositories)s) FROM generate_series(1, 12) step) AS blobs,
+  CASE WHEN n %% 50 = 0 THEN %(heads)s ELSE ARRAY(
     SELECT 1 + (n::bigint * 7 + step * 97) %% %(repositories)s::int FROM generate_series(1, 12) step)::int[] END heads
   FROM generate_series(%(first)s::int, %(first)s::int + %(queries)s::int - 1) n),
 found AS MATERIALIZED (

@@ -269,7 +269,7 @@ def test_publishers_without_a_superuser_use_the_password_of_the_first_server(
         with open_database(published) as database:
             # The first of two hosts does not answer.
             hosts = other.tcp("postgres").replace("@", "@127.0.0.1:1,")
-            divide_among(database, [f"{hosts}?target_session_attrs=read-write"])
+            assert divide_among(database, [f"{hosts}?target_session_attrs=read-write"]) == []
             database.execute("GRANT gitmem_publisher TO ci")
         own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
         ci = user_dsn(published, "ci")
@@ -277,6 +277,22 @@ def test_publishers_without_a_superuser_use_the_password_of_the_first_server(
         assert cli("org", "query", "--dsn", ci, "-l", "refund").out.startswith("org:shop:src/refund.py\n")
         with pytest.raises(psycopg.OperationalError, match="no password supplied"):
             psycopg.connect(other.tcp("postgres", "gitmem_of_postgres"))
+
+
+def test_a_server_that_asks_for_no_password_is_named(
+    published: str, own: Repo, cli: Cli, shares: MakeShares, roles: Callable[..., list[str]]
+) -> None:
+    """Whoever reaches it reads all contents. PostgreSQL refuses only connections for roles that are no superusers."""
+    roles("ci")
+    dsns = shares(1)
+    outcome = cli("org", "init", published, *words(dsns))
+    assert outcome.code == 0
+    assert "note: server gitmem_0 lets its role in without the password" in outcome.err
+    with psycopg.connect(published) as database:
+        database.execute("GRANT gitmem_publisher TO ci")
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    publish = ("-C", str(own.path), "org", "publish", "--name", "shop", "--dsn", user_dsn(published, "ci"))
+    assert_error(cli(*publish), 5, "password or GSSAPI", "pg_hba.conf")
 
 
 def test_databases_that_cannot_take_contents_are_refused(
@@ -293,8 +309,79 @@ def test_databases_that_cannot_take_contents_are_refused(
         assert_error(cli("org", "init", dsn, *words(twice)), 2, "is named twice", "an empty database for each share")
     assert cli("-q", "org", "init", dsn, "--shard", dsns[0]).code == 0
     assert_error(cli("org", "init", dsn, "--shard", dsns[1]), 2, "divided into 1 partitions already")
-    assert_error(cli("org", "init", dsns[1], "--shard", dsns[0]), 2, "has contents already", "DROP SCHEMA gitmem_shard")
+    assert_error(cli("org", "init", dsns[1], "--shard", dsns[0]), 2, "is a share already", "DROP SCHEMA gitmem_shard")
     assert_error(cli("org", "init", dsn, "--shard", dsns[1], "--partitions", "2"), 2, "exclude each other")
+
+
+def test_a_share_is_taken_by_one_database_even_if_it_is_empty(
+    server: Cluster, dsn: str, cli: Cli, shares: MakeShares
+) -> None:
+    own, other = shares(2)
+    assert cli("-q", "org", "init", dsn, "--shard", own).code == 0
+    assert_error(cli("org", "init", other, "--shard", own), 2, "is a share already", "DROP SCHEMA gitmem_shard")
+
+
+def test_a_division_that_was_interrupted_leaves_shares_that_the_next_one_takes(
+    published: str, cli: Cli, shares: MakeShares
+) -> None:
+    """As if a share had committed, and the first server had not."""
+    dsns = shares(2)
+    before = cli("org", "query", "--dsn", published, "-l", SIGN).out
+    with psycopg.connect(published, autocommit=True) as database:
+        database.execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
+            " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END';"
+            "CREATE TRIGGER fail AFTER INSERT ON gitmem.partitions EXECUTE FUNCTION fail()"
+        )
+        assert_error(cli("org", "init", published, *words(dsns)), 5, "PostgreSQL")
+        database.execute("DROP TRIGGER fail ON gitmem.partitions")
+        (blobs,) = database.execute("SELECT count(*) FROM gitmem.blobs").fetchall()[0]
+    with psycopg.connect(dsns[0]) as share:
+        share.execute("INSERT INTO gitmem_shard.contents VALUES (1, '', ''), (8193, '', '')")
+    assert cli("org", "query", "--dsn", published, "-l", SIGN).out == before
+    assert cli("-q", "org", "init", published, *words(dsns)).code == 0
+    assert cli("org", "query", "--dsn", published, "-l", SIGN).out == before
+    assert sum(rows_of(each)[0] for each in dsns) == blobs
+
+
+def test_no_log_has_the_password_of_a_share() -> None:
+    noisy = {"log_statement": "all", "log_min_duration_statement": "0", "log_parameter_max_length": "-1"}
+    with running(noisy) as first, running(noisy) as other:
+        with open_database(first.dsn("postgres")) as database:
+            migrate(database)
+            divide_among(database, [other.dsn("postgres")])
+            row = database.execute(
+                "SELECT option_value FROM pg_user_mappings, pg_options_to_table(umoptions)"
+                " WHERE option_name = 'password'"
+            ).fetchone()
+        assert row is not None
+        assert len(str(row[0])) == 64
+        for cluster in (first, other):
+            assert "gitmem_shard" in cluster.log()
+            assert str(row[0]) not in cluster.log()
+
+
+def test_a_first_server_that_was_set_back_gives_no_number_again(
+    published: str, own: Repo, cli: Cli, shares: MakeShares
+) -> None:
+    """As after a failover to a replica that was behind: other servers have rows of numbers that it gives again."""
+    with open_database(published) as database:
+        divide_among(database, shares(1))
+    numbers = "SELECT last_value FROM gitmem.blob_ids UNION ALL SELECT last_value FROM gitmem.runs_id_seq"
+    with psycopg.connect(published, autocommit=True) as database:
+        blob, run = (row[0] for row in database.execute(numbers).fetchall())
+        database.execute("INSERT INTO gitmem.contents SELECT n, '', '' FROM generate_series(%s::int, %s) n",
+                         (blob + 1, blob + 9))  # fmt: skip
+        database.execute("INSERT INTO gitmem.term_lists (run, part, bucket, terms, entries)"
+                         " SELECT n, 0, 0, '{}', '{}' FROM generate_series(%s::int, %s) n", (run + 1, run + 9))  # fmt: skip
+    own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
+    outcome = cli("-C", str(own.path), "org", "publish", "--name", "shop", "--dsn", published)
+    assert outcome.out.startswith("published shop main: 6 files"), outcome.err
+    with psycopg.connect(published) as database:
+        for number in ("blob_ids", "runs_id_seq"):
+            usable = "SELECT has_sequence_privilege('gitmem_publisher', %s, 'USAGE')"
+            assert database.execute(usable, (f"gitmem.{number}",)).fetchall() == [(True,)]
+    assert cli("org", "query", "--dsn", published, "-l", "refund").out.startswith("org:shop:src/refund.py\n")
 
 
 def test_a_migration_keeps_published_rows(dsn: str) -> None:

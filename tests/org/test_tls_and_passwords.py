@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from gitmem.org.connection import open_database
+from gitmem.org.connection import complete_dsn, open_database
 from gitmem.org.migrations import migrate
 from tests.org.clusters import Cluster, cluster_folder
 from tests.org.tls_terminator import TlsTerminator
@@ -164,6 +164,12 @@ DSNS: Final = (
     f"postgresql://me:{SECRET}@[",
     f"host=db password='{SECRET}",
     f"host=db password=x {SECRET}",
+    f"postgresql://me:x/{SECRET}@db/code",
+    f"postgresql://me:{SECRET}/x@db/code",
+    f"me:{SECRET}@db/code",
+    f"postgresql:/me:{SECRET}@db/code",
+    f"postgresql://db/code?oauth_client_secret={SECRET}",
+    f"host=db scram_client_key={SECRET}",
 )
 COMMANDS: Final = (
     ("init",), ("migrate", "--dsn"), ("publish", "--dsn"), ("query", "x", "--dsn"), ("grant", "a", "b", "--dsn"),
@@ -182,6 +188,18 @@ def test_no_command_takes_or_repeats_a_password(
     assert outcome.code == 2
     assert "DSN" in outcome.err
     assert SECRET not in outcome.err + outcome.out
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://db:5432/code?application_name=a@b",
+        "postgresql://db1:1,db2:2/code?user=ci@corp",
+        "postgresql://me@[::1]:1/code",
+    ],
+)
+def test_a_dsn_with_ports_and_signs_of_passwords_is_taken(dsn: str) -> None:
+    assert "connect_timeout" in complete_dsn(dsn)
 
 
 @pytest.mark.parametrize("dsn", DSNS)
