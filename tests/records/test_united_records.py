@@ -53,6 +53,7 @@ class Person:
         self.signature = signature
         self.records: dict[bytes, str] = {}
         self.state = SharedState()
+        self.former: set[str] = set()
 
     @property
     def memory(self) -> Memory:
@@ -73,6 +74,7 @@ class Person:
 
     def publish(self) -> WriterState:
         state = self.state
+        self.former.update(self.memory.shared.values())
         placed = place_records(state.held, state.purged, BLOBS.__getitem__, "sha1")
         changes = own_changes(state.held, placed, state.own, state.purged, self.memory)
         self.state = state._replace(held=merge_states([state.held, changes]), own=merge_states([state.own, changes]))
@@ -84,8 +86,8 @@ class Person:
         """Purge what this person replaced or deleted, as far as nobody needs it."""
         self.publish()
         live = {content for versions in self.state.held.values() for content in contents(versions)}
-        superseded = {content for versions in self.state.own.values() for content in contents(versions)}
-        self.state = self.state.with_purges(add_purge(self.state.purges, superseded - live - self.state.purged))
+        purged = self.former - live - set(self.records.values()) - self.state.purged
+        self.state = self.state.with_purges(add_purge(self.state.purges, purged))
 
     def take(self, sent: Sequence["Sent"]) -> None:
         self.publish()
@@ -162,6 +164,12 @@ def reader(sent: Iterable[Sequence[Sent]]) -> Person:
 @settings(max_examples=300)
 @given(steps, signed, orders)
 @example([("put", 0, 0, 0, "a"), ("put", 1, 0, 0, "a")], ("", "", ""), [1, 0, 2])
+@example(
+    # Somebody writes the words again that somebody else purges.
+    [("put", 0, 0, 0, "a"), ("pull", 0, 0, 0, ""), ("delete", 0, 0, 0, ""), ("purge", 0, 0, 0, ""),
+     ("put", 1, 0, 0, "b"), ("pull", 1, 1, 0, ""), ("put", 1, 0, 0, "a")],
+    ("", "", ""), [0, 1, 2],
+)  # fmt: skip
 def test_readers_agree_whatever_the_order_and_grouping(
     history: list[Step], signatures: Sequence[str], order: list[int]
 ) -> None:
@@ -196,6 +204,38 @@ def test_people_agree_after_they_have_exchanged_everything(
         before = person.seen()
         person.take(sent)
         assert person.seen() == before, "a repetition changes something"
+
+
+def exchange(people: Sequence[Person]) -> Person:
+    """Let all people take from all, until nothing is left to take; return what a reader has then."""
+    for _ in range(len(PEOPLE) + 1):
+        for person in people:
+            person.take([Sent(other) for other in people])
+    return reader([[Sent(person) for person in people]])
+
+
+def texts(person: Person) -> set[bytes]:
+    return {parse_record(BLOBS[oid], "").content for oid in person.memory.shared.values()}
+
+
+@settings(max_examples=200)
+@given(steps, signed)
+@example([("put", 0, 0, 0, "a"), ("put", 1, 0, 0, "b"), ("hide", 1, 0, 0, "")], ("", "", ""))
+def test_a_private_record_stays_as_it_is_and_hides_nothing_for_ever(
+    history: list[Step], signatures: Sequence[str]
+) -> None:
+    people = live(history, signatures)
+    private = [{path: oid for path, oid in person.records.items() if person.memory.is_private(path)}
+               for person in people]  # fmt: skip
+    before = exchange(people)
+    for person, records in zip(people, private, strict=True):
+        assert records.items() <= person.records.items()
+    for person in people:
+        for number in range(len(NAMES)):
+            person.set_visibility(number, "team")
+    after = exchange(people)
+    assert texts(before) <= texts(after)
+    assert all(person.memory.shared == after.memory.shared for person in people)
 
 
 @settings(max_examples=200)
