@@ -42,7 +42,11 @@ _ROLES: Final = """
 DO $$ DECLARE name text; BEGIN
   FOREACH name IN ARRAY ARRAY['gitmem_reader', 'gitmem_publisher', 'gitmem_admin'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
-      EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        NULL;  -- another database of the server has got them meanwhile
+      END;
     END IF;
   END LOOP;
 END $$;

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.errors import UsageError
+from gitmem.errors import DatabaseFailed, UsageError
 from gitmem.org.head_publication import release_blobs
 from gitmem.org.migrations import MIGRATIONS, require_version
 
@@ -102,7 +102,10 @@ FROM unnest(%s::text[]) name, LATERAL (SELECT ('gitmem.' || name)::regclass AS o
 
 
 def drop_repository(database: "Database", repository: str, revision: str = "") -> int:
-    """Remove a repository or one of its revisions, and free the blobs that no other has; return their number."""
+    """Remove a repository or one of its revisions, and free the blobs that no other has; return their number.
+
+    Raises: UsageError for an unknown name, DatabaseFailed if it is removed, and contents on another server are not.
+    """
     require_version(database)
     row = database.execute("SELECT id FROM gitmem.repositories WHERE name = %s FOR UPDATE", (repository,)).fetchone()
     if row is None:
@@ -117,8 +120,16 @@ def drop_repository(database: "Database", repository: str, revision: str = "") -
         # The newest of the others becomes the revision that queries search.
         database.execute(_CHOOSE_DEFAULT, {"repository": row[0]})
     database.commit()
-    freed = release_blobs(database, wait=True)
-    return freed or 0
+    import psycopg
+
+    try:
+        return release_blobs(database, wait=True) or 0
+    except psycopg.Error as problem:
+        reason = str(problem).partition("\n")[0]
+        hint = "the next `gitmem org drop`, of any repository, removes them"
+        raise DatabaseFailed(
+            f"dropped `{repository}`, but contents of it are still stored: {reason}", hint=hint
+        ) from problem
 
 
 _CHOOSE_DEFAULT: Final = """

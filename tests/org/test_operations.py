@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -12,13 +13,31 @@ from gitmem.org import connection_pool
 from gitmem.org.connection import open_database
 from gitmem.org.connection_pool import close_pools, open_shared
 from gitmem.org.head_publication import publish_head
+from gitmem.org.migrations import MIGRATIONS, migrate
 from gitmem.org.retries import try_again
 from tests.faults.org_failover import replicated
 from tests.faults.org_worlds import DATABASE, NAME
 from tests.gitrepo import Repo
-from tests.org.clusters import Cluster
+from tests.org.clusters import Cluster, running
 from tests.org.conftest import user_dsn
 from tests.sample import Cli, assert_error
+
+
+def test_two_databases_of_a_new_server_are_set_up_at_once() -> None:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    with running() as cluster, cluster.connect() as owner, ThreadPoolExecutor(1) as pool:
+        owner.execute("CREATE DATABASE other")
+        with psycopg.connect(cluster.dsn("postgres")) as first:
+            first.execute(MIGRATIONS[0].encode())
+
+            def set_up() -> tuple[int, int]:
+                with open_database(cluster.dsn("other")) as database:
+                    return migrate(database)
+
+            second = pool.submit(set_up)
+            while owner.execute(waiting).fetchone() == (0,):
+                assert not second.done()
+        assert second.result() == (0, len(MIGRATIONS))
 
 
 def test_status_and_metrics_show_the_server(published: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,6 +174,22 @@ def test_a_server_that_is_down_is_named_and_no_part_of_the_results_is_shown(
         assert cli(*publish).out.startswith("published shop main: 6 files")
 
 
+def test_a_drop_that_one_server_misses_says_what_is_left(published: str, cli: Cli) -> None:
+    with running() as other:
+        assert cli("-q", "org", "init", published, "--shard", other.dsn("postgres")).code == 0
+        other.kill()
+        drop = ("org", "drop", "--yes", "--dsn", published)
+        outcome = cli(*drop, "shop")
+        assert_error(outcome, 5, "dropped `shop`", "still stored", 'server "gitmem_0"', "the next `gitmem org drop`")
+        assert cli("org", "repos", "--dsn", published).out == ""
+        other.start()
+        assert rows_of(other.dsn("postgres"))[0] > 0
+        with psycopg.connect(published) as database:
+            database.execute("INSERT INTO gitmem.repositories (name) VALUES ('other')")
+        assert cli(*drop, "other").code == 0
+        assert rows_of(other.dsn("postgres")) == [0, 0, 0]
+
+
 def test_a_search_that_began_before_lists_were_merged_is_tried_again(
     published: str, cli: Cli, shares: MakeShares
 ) -> None:
@@ -373,7 +389,8 @@ def test_a_first_server_that_was_set_back_gives_no_number_again(
         database.execute("INSERT INTO gitmem.contents SELECT n, '', '' FROM generate_series(%s::int, %s) n",
                          (blob + 1, blob + 9))  # fmt: skip
         database.execute("INSERT INTO gitmem.term_lists (run, part, bucket, terms, entries)"
-                         " SELECT n, 0, 0, '{}', '{}' FROM generate_series(%s::int, %s) n", (run + 1, run + 9))  # fmt: skip
+                         " SELECT n, 0, 0, '{}', '{}' FROM generate_series(%s::int, %s) n",
+                         (run + 1, run + 9))  # fmt: skip
     own.commit({"src/refund.py": "def book_refund(order):\n    return order.total\n"})
     outcome = cli("-C", str(own.path), "org", "publish", "--name", "shop", "--dsn", published)
     assert outcome.out.startswith("published shop main: 6 files"), outcome.err
