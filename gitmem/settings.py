@@ -169,6 +169,8 @@ SETTINGS: Final = (
     Setting("searchCacheSeconds", 60, "Seconds for which a server answers an identical query from memory; 0 is never.",
             0, 3600),
     Setting("serveIdle", 3600, "Idle seconds after which `gitmem serve` ends; 0 is never.", 0, 31 * 86_400),
+    Setting("serveHosts", (), "Further names of `gitmem serve`: values of the header Host, with the port.",
+            personal=True),
     Setting("autoServe", "false", "Whether the first query starts `gitmem serve`, which answers the next ones.",
             choices=("true", "false"), personal=True),
     Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
@@ -247,6 +249,7 @@ class Settings(NamedTuple):
     report_blank_lines: str = "remove"
     search_cache_seconds: int = 60
     serve_idle: int = 3600
+    serve_hosts: tuple[str, ...] = ()
     auto_serve: str = "false"
     max_memory: int = 1 << 30
     jobs: int = 0

@@ -57,12 +57,13 @@ def command(ctx: click.Context, host: str, port: int | None, socket: str, toolse
     from gitmem.web.server import Place, serve
     from gitmem.workspace import read_user_settings
 
+    settings = read_user_settings(os.environ)
     return serve(
         Path(ctx.obj["folder"]).absolute(),
         os.environ,
         tools,
-        Place(host, port, socket and str(Path(socket).absolute())),
-        idle_seconds=read_user_settings(os.environ).serve_idle,
+        Place(host, port, socket and str(Path(socket).absolute()), settings.serve_hosts),
+        idle_seconds=settings.serve_idle,
         announce=say,
         serve_commands=lambda on_command: serve_commands("gitmem serve", on_command),
     )

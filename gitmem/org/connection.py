@@ -17,7 +17,8 @@ CONNECT_SECONDS: Final = 10
 _WORK_MEMORY: Final = "64MB"
 """Memory of one step of a query: row-level security hashes the blobs that a role may read instead of probing each."""
 
-_SECRETS: Final = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+SECRETS: Final = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
+"""Parameters of a connection that no DSN may have, and no catalogue of a server."""
 
 # A slash or a question mark in a password ends the host for libpq, which then takes pieces of it for other parameters.
 # What begins with a number is a port.
@@ -122,7 +123,7 @@ def complete_dsn(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> str:
         # libpq repeats the DSN, or a piece of it.
         reason = "" if _may_have_password(dsn) else f": {_first_line(problem)}"
         raise UsageError(f"malformed DSN{reason}", hint="postgresql://host/database") from None
-    if any(parameters.get(name) for name in _SECRETS) or _HIDDEN_PASSWORD.match(dsn):
+    if any(parameters.get(name) for name in SECRETS) or _HIDDEN_PASSWORD.match(dsn):
         # Arguments are visible in the list of processes, and settings in files that are shared.
         hint = "leave it out and use PGPASSWORD, PGPASSFILE (~/.pgpass) or a service file (PGSERVICE)"
         raise UsageError("the DSN contains a password", hint=hint)
@@ -131,7 +132,7 @@ def complete_dsn(dsn: str, connect_seconds: int = CONNECT_SECONDS) -> str:
 
 
 def _may_have_password(dsn: str) -> bool:
-    return any(name in dsn.lower() for name in ("pass", *_SECRETS)) or re.search(r":[^@]*@", dsn) is not None
+    return any(name in dsn.lower() for name in ("pass", *SECRETS)) or re.search(r":[^@]*@", dsn) is not None
 
 
 @contextmanager

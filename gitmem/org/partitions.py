@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.org.connection import open_database
+from gitmem.org.connection import SECRETS, open_database
 from gitmem.org.migrations import require_version
 from gitmem.org.publisher_lock import BLOB_LOCK
 from gitmem.org.rights_first import PROTECT
@@ -247,7 +247,7 @@ def _is_free(share: "Database", first: str, *, has_owner: bool) -> bool:
 
 
 _OF_THE_CLIENT: Final = frozenset(
-    {"user", "password", "passfile", "service", "servicefile", "application_name", "connect_timeout", "client_encoding"}
+    {"user", "passfile", "service", "servicefile", "application_name", "connect_timeout", "client_encoding", *SECRETS}
 )
 """Parameters of a connection that say who connects, and not where to."""
 

@@ -35,11 +35,15 @@ _CLOSE_SECONDS: Final = 1.0
 
 
 class Place(NamedTuple):
-    """Where to listen: a host and a port, None for the first free one; or a socket file."""
+    """Where to listen: a host and a port, None for the first free one; or a socket file.
+
+    `names` are further values of the header Host, as of a proxy or a service in front of this server.
+    """
 
     host: str
     port: int | None
     socket: str = ""
+    names: tuple[str, ...] = ()
 
 
 class Server:
@@ -114,7 +118,7 @@ class _Run:
         self._listening = _listen(place)
         port = 0 if place.socket else int(self._listening.getsockname()[1])
         self._url = "" if place.socket else f"http://{_bracketed(place.host)}:{port}/"
-        hosts = () if place.socket else hosts_of((*LOOPBACK, place.host), port)
+        hosts = () if place.socket else (*hosts_of((*LOOPBACK, place.host), port), *place.names)
         self._access = Access(hosts, self._token, port)
         self._handlers = ToolHandlers(folder, environment)
         self._service = Service(self._handlers.repositories)

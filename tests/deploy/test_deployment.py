@@ -13,6 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from gitmem.cli.root import root
+from gitmem.workspace import read_user_settings
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "docs" / "deploy"
 CHART: Final = FOLDER / "helm" / "gitmem"
@@ -59,6 +60,12 @@ def test_commands_of_services_are_commands_of_gitmem(service: str) -> None:
     assert CliRunner().invoke(root, [*command, "--help"]).exit_code == 0
 
 
+def test_variables_of_services_are_settings() -> None:
+    environment = compose()["services"]["search"]["environment"]
+    own = {name: "0" if value == "0" else str(value) for name, value in environment.items()}
+    assert read_user_settings({**own, "HOME": "/"}).serve_hosts == ("search:8008",)
+
+
 def test_no_file_has_a_password_and_every_connection_is_verified() -> None:
     for file in FOLDER.rglob("*.yaml"):
         text = file.read_text()
@@ -72,7 +79,7 @@ def test_no_file_has_a_password_and_every_connection_is_verified() -> None:
 def render(values: dict[str, Any], tmp_path: Path) -> list[Any]:
     """Render the chart with Go's own engine, and parse the result."""
     data = {
-        "Values": values, "Release": {"Name": "code", "Service": "Helm"},
+        "Values": values, "Release": {"Name": "code", "Namespace": "tools", "Service": "Helm"},
         "Chart": {"AppVersion": yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]},
     }  # fmt: skip
     (tmp_path / "values.json").write_text(json.dumps(data))
@@ -101,7 +108,18 @@ def test_the_chart_renders_to_objects_that_fit_together(tmp_path: Path) -> None:
         assert mounts == {volume["name"] for volume in pod["volumes"]}
     container = deployment["spec"]["template"]["spec"]["containers"][0]
     assert service["spec"]["ports"][0]["targetPort"] == container["ports"][0]["name"]
-    dsn = next(each["value"] for each in container["env"] if each["name"] == "GITMEM_ORG")
+    settings = {each["name"]: each.get("value", "") for each in container["env"]}
+    assert settings["GITMEM_SERVE_IDLE"] == "0"
+    names = settings["GITMEM_SERVE_HOSTS"].split(",")
+    assert names == [f"code-search{end}:8008" for end in ("", ".tools", ".tools.svc", ".tools.svc.cluster.local")]
+    for probe in ("readinessProbe", "livenessProbe"):
+        # The Host of a probe is the address of the pod otherwise, which the server refuses.
+        assert container[probe]["httpGet"]["httpHeaders"] == [{"name": "Host", "value": "127.0.0.1:8008"}]
+    others = render({**values, "hosts": ["code.example.com"], "service": {"type": "ClusterIP", "port": 80}}, tmp_path)
+    container = {each["kind"]: each for each in others}["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    settings = {each["name"]: each.get("value", "") for each in container["env"]}
+    assert settings["GITMEM_SERVE_HOSTS"].split(",")[::4] == ["code-search", "code.example.com"]
+    dsn = settings["GITMEM_ORG"]
     assert dsn == (
         "postgresql://search@db.example.com:5432/code?target_session_attrs=prefer-standby"
         "&sslmode=verify-full&sslrootcert=/certs/ca.pem"

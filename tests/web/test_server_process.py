@@ -97,6 +97,15 @@ def test_a_chosen_port_that_is_taken_is_refused(environment: dict[str, str]) -> 
         assert f"cannot listen on 127.0.0.1 port {port}" in refused.stderr
 
 
+def test_a_server_answers_under_names_of_a_proxy(environment: dict[str, str]) -> None:
+    environment["GITMEM_SERVE_HOSTS"] = "code.example.com, Search:80"
+    with serving(environment, "--port", "0"):
+        running = find_server(environment)
+        assert running is not None
+        for name, code in (("code.example.com", 200), ("search:80", 200), ("example.com", 421), ("search", 421)):
+            assert httpx2.get(f"{running.url}health", headers={"Host": name}).status_code == code, name
+
+
 def test_a_socket_file_needs_no_token(environment: dict[str, str], tmp_path: Path) -> None:
     place = Path(environment["GITMEM_RUNTIME_DIR"]) / "own"
     with serving(environment, "--socket", str(place)):

@@ -13,3 +13,11 @@ sslmode=verify-full&sslrootcert=/certs/ca.pem
 {{- define "gitmem.database" -}}
 {{ .Values.database.hosts }}/{{ .Values.database.name }}
 {{- end }}
+{{- define "gitmem.hosts" -}}
+{{- $port := "" }}
+{{- if ne (print .Values.service.port) "80" }}{{ $port = print ":" .Values.service.port }}{{ end }}
+{{- $name := print .Release.Name "-search" }}
+{{- $long := print $name "." .Release.Namespace }}
+{{- $name }}{{ $port }},{{ $long }}{{ $port }},{{ $long }}.svc{{ $port }},{{ $long }}.svc.cluster.local{{ $port }}
+{{- range .Values.hosts }},{{ . }}{{ end }}
+{{- end }}
