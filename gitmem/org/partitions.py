@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.errors import UsageError
-from gitmem.org.connection import SECRETS, open_database
+from gitmem.errors import DatabaseFailed, UsageError
+from gitmem.org.connection import SECRETS, database_errors, open_database
 from gitmem.org.migrations import require_version
 from gitmem.org.publisher_lock import BLOB_LOCK
 from gitmem.org.rights_first import PROTECT
@@ -167,9 +167,7 @@ def _connect(database: "Database", share: "Database", number: int) -> None:
 def _complete(share: "Database") -> None:
     """Note that the first server has committed the division. A share that misses it is as safe: only that server may
     take it again, and it does not divide twice."""
-    import psycopg
-
-    with suppress(psycopg.Error):
+    with suppress(DatabaseFailed), database_errors():
         share.execute("UPDATE gitmem_shard.owner SET is_complete = true")
         share.commit()
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import DatabaseFailed, UsageError
+from gitmem.org.connection import database_errors
 from gitmem.org.head_publication import release_blobs
 from gitmem.org.migrations import MIGRATIONS, require_version
 
@@ -120,15 +121,13 @@ def drop_repository(database: "Database", repository: str, revision: str = "") -
         # The newest of the others becomes the revision that queries search.
         database.execute(_CHOOSE_DEFAULT, {"repository": row[0]})
     database.commit()
-    import psycopg
-
     try:
-        return release_blobs(database, wait=True) or 0
-    except psycopg.Error as problem:
-        reason = str(problem).partition("\n")[0]
+        with database_errors():
+            return release_blobs(database, wait=True) or 0
+    except DatabaseFailed as problem:
         hint = "the next `gitmem org drop`, of any repository, removes them"
         raise DatabaseFailed(
-            f"dropped `{repository}`, but contents of it are still stored: {reason}", hint=hint
+            f"dropped `{repository}`, but contents of it are still stored: {problem.message}", hint=hint
         ) from problem
 
 
