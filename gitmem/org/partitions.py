@@ -144,6 +144,12 @@ def _link(database: "Database") -> None:
             f"dblink is installed in the schema `{row[0] if row else ''}`, where readers could use its connections",
             hint="DROP EXTENSION dblink, or give gitmem a database of its own",
         )
+    # Whoever does not own the schema cannot close it, and PostgreSQL only warns.
+    if database.execute("SELECT has_schema_privilege('gitmem_reader', 'gitmem_links', 'USAGE')").fetchone() != (False,):
+        raise UsageError(
+            "readers may use the schema `gitmem_links`, and with it the connections of dblink",
+            hint="REVOKE USAGE ON SCHEMA gitmem_links FROM PUBLIC, as its owner",
+        )
 
 
 def _connect(database: "Database", share: "Database", number: int) -> None:

@@ -62,13 +62,18 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_shard FROM PUBLIC;
 """
 
 # Connections of dblink stay open in the session that searches, and whoever may call dblink there could use them. So
-# nobody but the owner has a right to its schema.
+# nobody but the owner has a right to its schema. A superuser may have made it for an owner who is none, who cannot close
+# it: then `partitions` looks whether it is closed.
 LINKS: "Final[LiteralString]" = """
 CREATE SCHEMA IF NOT EXISTS gitmem_links;
 CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA gitmem_links;
 CREATE EXTENSION IF NOT EXISTS dblink SCHEMA gitmem_links;
-REVOKE ALL ON SCHEMA gitmem_links FROM PUBLIC;
-REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_links FROM PUBLIC;
+DO $$ BEGIN
+  IF (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'gitmem_links') THEN
+    REVOKE ALL ON SCHEMA gitmem_links FROM PUBLIC;
+    REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_links FROM PUBLIC;
+  END IF;
+END $$;
 """
 
 # All servers work at the same time, and stop if the request is cancelled. After any failure the connections are closed:

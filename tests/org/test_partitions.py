@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -399,6 +400,36 @@ def test_a_first_server_that_was_set_back_gives_no_number_again(
             usable = "SELECT has_sequence_privilege('gitmem_publisher', %s, 'USAGE')"
             assert database.execute(usable, (f"gitmem.{number}",)).fetchall() == [(True,)]
     assert cli("org", "query", "--dsn", published, "-l", "refund").out.startswith("org:shop:src/refund.py\n")
+
+
+def test_an_owner_who_is_no_superuser_divides_with_extensions_that_exist(
+    indexed: Repo, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running() as first, running() as other:
+        rules = other.data / "pg_hba.conf"
+        rules.write_text("local all postgres trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
+        with other.connect() as database:
+            database.execute("SELECT pg_reload_conf(); ALTER ROLE postgres PASSWORD 'secret'")
+        with first.connect() as database:
+            database.execute("CREATE ROLE boss LOGIN CREATEROLE; ALTER DATABASE postgres OWNER TO boss")
+            database.execute("CREATE SCHEMA gitmem_links")
+            for name in ("dblink", "postgres_fdw"):
+                database.execute(f"CREATE EXTENSION {name} SCHEMA gitmem_links")
+            database.execute("GRANT USAGE ON FOREIGN DATA WRAPPER postgres_fdw TO boss")
+            database.execute("GRANT USAGE ON SCHEMA gitmem_links TO PUBLIC")
+            passwords = tmp_path / "passwords"
+            passwords.write_text("*:*:*:postgres:secret\n")
+            passwords.chmod(0o600)
+            monkeypatch.setenv("PGPASSFILE", str(passwords))
+            dsn = first.dsn("postgres", "boss")
+            init = ("org", "init", dsn, "--shard", other.tcp("postgres"))
+            assert_error(cli("-q", *init), 2, "readers may use the schema `gitmem_links`", "REVOKE USAGE")
+            database.execute("REVOKE USAGE ON SCHEMA gitmem_links FROM PUBLIC")
+            database.execute("GRANT USAGE ON SCHEMA gitmem_links TO boss")
+        outcome = cli("-q", *init)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert cli("-q", "-C", str(indexed.path), "org", "publish", "--name", "shop", "--dsn", dsn).code == 0
+        assert cli("org", "query", "--dsn", dsn, "-l", SIGN).out.startswith("org:shop:src/cookies.py\n")
 
 
 def test_a_migration_keeps_published_rows(dsn: str) -> None:
