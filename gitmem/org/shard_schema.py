@@ -62,7 +62,7 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA gitmem_shard FROM PUBLIC;
 """
 
 # Connections of dblink stay open in the session that searches, and whoever may call dblink there could use them. So
-# nobody but the owner has a right to its schema. A superuser may have made it for an owner who is none, who cannot close
+# nobody but the owner has a right to its schema. A superuser may have made it for an owner who is none and cannot close
 # it: then `partitions` looks whether it is closed.
 LINKS: "Final[LiteralString]" = """
 CREATE SCHEMA IF NOT EXISTS gitmem_links;
