@@ -20,6 +20,8 @@ _DETAILS: Final = "--format=%H%x00%an%x00%ae%x00%at%x00%aI%x00%s%x00"
 _RENAMES: Final = ("--find-renames=50%", "-l1000")
 """Fixed, because the user's configuration could change both."""
 
+_SAME_PATHS: Final = ("--no-renames",)
+_DIFFERENCE: Final = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev")
 
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.follow=false", "-c", "log.showSignature=false", "log")
 """`git log`, which would else hide the first commit, follow renames by itself, or print signatures."""
@@ -146,17 +148,30 @@ def read_parents(location: RepositoryLocation, commit: str) -> list[str]:
 
 
 def read_commit_files(location: RepositoryLocation, commit: str, *, renames: bool) -> list[FileChange]:
-    """Return the files that a commit changed, compared with its first parent; all files of a root commit."""
-    detection = _RENAMES if renames else ("--no-renames",)
-    args = ["diff-tree", "-r", "-m", "--root", "-z", "--raw", "--no-abbrev", "--no-commit-id", *detection, commit]
-    return _parse_files(run_history(location, args))
+    """Return the files that a commit changed, compared with its first parent; all files of a root commit.
+
+    There are no renames if git lacks one of the blobs that it compares for them.
+    """
+    args = ["-m", "--root", "--no-commit-id", commit]
+    return (
+        _read_difference(location, args)
+        if renames
+        else _parse_files(run_history(location, [*_DIFFERENCE, *_SAME_PATHS, *args]))
+    )
 
 
 def read_changed_files(location: RepositoryLocation, since: str, until: str) -> list[FileChange]:
-    """Return the files that differ between two trees, with renames."""
-    return _parse_files(
-        run_history(location, ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", *_RENAMES, since, until])
-    )
+    """Return the files that differ between two trees, with renames unless git lacks one of the blobs for them."""
+    return _read_difference(location, [since, until])
+
+
+def _read_difference(location: RepositoryLocation, args: Sequence[str]) -> list[FileChange]:
+    try:
+        return _parse_files(run_history(location, [*_DIFFERENCE, *_RENAMES, *args]))
+    except GitFailed:
+        if is_partial(location):  # its objects can be fetched
+            raise
+        return _parse_files(run_history(location, [*_DIFFERENCE, *_SAME_PATHS, *args]))
 
 
 def _parse_files(output: bytes) -> list[FileChange]:

@@ -14,6 +14,10 @@ _CALLABLE: Final = frozenset({"function", "method"})
 
 Spans = list[tuple[int, int]]
 
+_shared: Final[dict[bytes, bytes]] = {}
+_MAX_SHARED: Final = 100_000
+"""One copy of each token. A comparison of two releases keeps the tokens of thousands of definitions."""
+
 
 class FileVersion:
     """Blob of a path at one commit. Its elements are found when first needed."""
@@ -192,7 +196,9 @@ class Version:
         tokens: list[bytes] = []
         for start, end in _subtract(spans, self.source.file.comments):
             tokens += _TOKEN.findall(self.source.data, start, end)
-        return tokens
+        if len(_shared) > _MAX_SHARED:
+            _shared.clear()
+        return [_shared.setdefault(token, token) for token in tokens]
 
 
 def similarity(one: Counter[bytes], other: Counter[bytes]) -> float:

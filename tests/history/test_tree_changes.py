@@ -7,11 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.chunking.elements import find_elements
-from gitmem.git.file_history import read_changed_files
+from gitmem.git.file_history import read_changed_files, read_commit_files
 from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.tree_changes import ADDED, CHANGED, MOVED, REMOVED, ElementChange, compare_trees
+from gitmem.history.version import FileVersion
 from tests.gitrepo import Repo
 from tests.history.test_generated_histories import CHANGES, State, World, apply, new_function
 
@@ -167,3 +168,24 @@ def test_a_changed_member_of_an_anonymous_class_changes_the_definition_around_it
     text = "class Menu {\n    void open() {\n        run(new Task() { void start() { first(); } });\n    }\n}\n"
     assert changes(repo, {"Menu.java": text})
     assert changes(repo, {"Menu.java": text.replace("first", "second")}) == [(CHANGED, "Menu.java", "Menu.open")]
+
+
+def test_versions_share_their_tokens() -> None:
+    # The tokens of thousands of definitions are the largest thing in memory when two releases are compared.
+    source = b"def first(value):\n    return change(value)\n"
+    one, other = (
+        FileVersion(b"a.py", oid, source, lambda: find_elements(source, "python")).versions[0] for oid in ("1", "2")
+    )
+    assert one.body == other.body
+    assert all(token is same for token, same in zip(one.body, other.body, strict=True))
+
+
+def test_a_blob_that_git_lacks_hides_no_other_change(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path)
+    repo.commit({"old.py": ADD + LOAD, "total.py": TOTAL}, "first")
+    repo.git("mv", "old.py", "new.py")
+    repo.commit({"new.py": ADD + LOAD + "# moved\n", "total.py": TOTAL.replace("0", "1")}, "second")
+    repo.loose_object(repo.oid("HEAD^:old.py")).unlink()  # git would compare it to find the rename
+    assert ("Total.reset", CHANGED) in [(each.symbol, each.group) for each in compare(repo)]
+    (changed,) = [file for file in read_commit_files(locate(repo.path), repo.head(), renames=True) if not file.old_blob]
+    assert changed.path == b"new.py"
