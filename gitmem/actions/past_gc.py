@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gitmem.freshness.history_run import sweep
 from gitmem.freshness.past_index import find_past
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.garbage import ShrinkResult, shrink
@@ -28,6 +29,7 @@ def collect_past(workspace: Workspace, *, dry_run: bool, wait: bool) -> ShrinkRe
     with open_index_writer(paths, wait=wait) as writer:
         if writer.manifest is None:
             return None
+        sweep(paths)
         made = _shrink(workspace, writer.manifest, view, write=True)
         writer.publish(made.manifest)
         return made

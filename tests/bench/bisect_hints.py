@@ -25,9 +25,8 @@ from gitmem.answering.range_suspects import Suspect
 from gitmem.errors import GitFailed
 from gitmem.workspace import open_workspace
 from tests.bench.bm25 import Bm25
-from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
-from tests.bench.issues import Task, clone_without_files, find_clone, read_tasks
+from tests.bench.issues import Task, clone_without_files, find_clone, index_commit, read_tasks
 from tests.bench.processes import CommandFailed, run
 from tests.bench.scoring import mean
 from tests.bench.subjects import git, work_folder
@@ -82,7 +81,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                     continue
                 try:
                     for end in (wanted.good, wanted.bad):  # the measured call finds both trees indexed
-                        run(load_gitmem(options).index(subject.path, "--rev", end))
+                        run(index_commit(options, subject, end))
                     one, suspects = rank_task(subject.path, task, wanted)
                 except (GitFailed, CommandFailed) as problem:
                     print(f"{task.name}: {problem}", file=sys.stderr)

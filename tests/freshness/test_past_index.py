@@ -155,6 +155,19 @@ def test_gc_removes_versions_of_deleted_branches_and_no_row_that_others_need(rep
     assert lives_of(workspace)[:3] == expected[:3]
 
 
+def test_gc_removes_what_a_killed_one_left(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    index_past(workspace)
+    paths = workspace.paths.past
+    leftovers = [paths.root / ".manifest.0123456789ab.tmp", paths.segments / ".segment.0123456789ab.tmp"]
+    for file in leftovers:
+        file.write_bytes(b"half")
+    collect(workspace, now=True, dry_run=True)
+    assert all(file.exists() for file in leftovers)
+    collect(workspace, now=True)
+    assert not any(file.exists() for file in leftovers)
+
+
 def test_gc_keeps_versions_from_which_the_records_of_others_differ(repo: Repo) -> None:
     def module(changed: str) -> str:
         return (
