@@ -150,7 +150,7 @@ def read_parents(location: RepositoryLocation, commit: str) -> list[str]:
 def read_commit_files(location: RepositoryLocation, commit: str, *, renames: bool) -> list[FileChange]:
     """Return the files that a commit changed, compared with its first parent; all files of a root commit.
 
-    There are no renames if git lacks one of the blobs that it compares for them.
+    Renames are missing if git lacks one of the blobs that it compares for them.
     """
     args = ["-m", "--root", "--no-commit-id", commit]
     return (
