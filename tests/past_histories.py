@@ -51,12 +51,15 @@ def make_past(repo: Repo) -> PastRepo:
     return PastRepo(repo, commits)
 
 
-def ask(repo: Repo, text: str, **options: str) -> PastAnswer:
-    """Search the past. The options are those of PastQuery, and the filters `author`, `since`, `until` and `path`."""
+def ask(repo: Repo, text: str, blame: float = 0.0, /, **options: str) -> PastAnswer:
+    """Search the past. The options are those of PastQuery, and the filters `author`, `since`, `until` and `path`.
+
+    Introductions are traced for `blame` seconds.
+    """
     authors = [options.pop("author")] if "author" in options else []
     include = (options.pop("path"),) if "path" in options else ()
     records = parse_filters(since=options.pop("since", ""), until=options.pop("until", ""), author=authors)
-    query = Query(text, filters=SearchFilters(include=include, records=records), min_score=0.0)
+    query = Query(text, filters=SearchFilters(include=include, records=records), min_score=0.0, blame=blame)
     return search_past(workspace_of(repo), PastQuery(query, **options))  # type: ignore[arg-type]
 
 

@@ -3,15 +3,19 @@
 A trace reads the commits of one path, so nothing here is part of a plain search. Traces are cached by commit and path.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.answering.blame import Blame
 from gitmem.answering.element_lookup import element_at, shift_lines
-from gitmem.answering.trace_resources import open_element_reader, open_trace_cache
-from gitmem.display import count
+from gitmem.answering.trace_resources import (
+    OutOfTimeError,
+    limit_time,
+    note_untraced,
+    open_element_reader,
+    open_trace_cache,
+)
 from gitmem.freshness.tree_selection import COMMIT, STAGED
 from gitmem.git.commit_diffs import read_uncommitted_hunks
 from gitmem.git.file_history import read_blob_id, read_details
@@ -119,12 +123,7 @@ def read_blames(searcher: "Searcher", hits: "Sequence[Hit]", seconds: float) -> 
 
     Finished traces are cached, so a repeated query completes the rest. Raises: GitFailed, WorkersFailed.
     """
-    deadline = time.monotonic() + seconds
-
-    def check() -> None:
-        if time.monotonic() > deadline:
-            raise _OutOfTimeError
-
+    check = limit_time(seconds)
     entries: list[tuple[str, str, bool] | None] = [None] * len(hits)
     untraced = 0
     with chunk_tracer(searcher, check) as tracer:
@@ -133,13 +132,9 @@ def read_blames(searcher: "Searcher", hits: "Sequence[Hit]", seconds: float) -> 
                 try:
                     check()
                     entries[place] = tracer.blame(hit)
-                except _OutOfTimeError:
+                except OutOfTimeError:
                     untraced += 1
     commits = {commit for entry in entries if entry is not None for commit in entry[:2] if commit}
     details = read_details(searcher.tree.location, sorted(commits))
     blames = [entry and Blame(details.get(entry[0]), details.get(entry[1]), entry[2]) for entry in entries]
-    return blames, [f"the commits of {count(untraced, 'result')} are not traced yet: ask again"] if untraced else []
-
-
-class _OutOfTimeError(Exception):
-    """The time for the traces is over."""
+    return blames, note_untraced(untraced)

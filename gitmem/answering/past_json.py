@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from gitmem.answering.answer_json import describe_rejected, json_path
 from gitmem.answering.blame import commit_json, describe_commit
-from gitmem.answering.past_search import PastAnswer, PastHit
+from gitmem.answering.past_hit import PastHit
+from gitmem.answering.past_search import PastAnswer
 from gitmem.display import count, visible
 from gitmem.search.snippet import join_lines
 

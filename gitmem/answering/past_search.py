@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.history_notes import SHALLOW_NOTE
+from gitmem.answering.past_hit import PastHit
+from gitmem.answering.past_introductions import trace_introductions
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import Query, SearchFilters, check_query
 from gitmem.chunking.blob_text import text_of
@@ -20,7 +22,7 @@ from gitmem.display import count
 from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.past_index import RESUME, find_past, of_past, past_fingerprint
 from gitmem.freshness.tree_selection import TreeSelection
-from gitmem.git.file_history import CommitDetails, read_details
+from gitmem.git.file_history import read_details
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes
 from gitmem.git.program import run_git
@@ -50,25 +52,6 @@ class PastQuery(NamedTuple):
     introduced: str = ""
     removed: str = ""
     newest_first: bool = False
-
-
-class PastHit(NamedTuple):
-    """Definition of the past, shown by one of its versions, at a path that it had then.
-
-    `introduced` and `removed` are the commits of the definition, `since` and `until` those of the version. They are
-    None if unknown; `is_alive` and `is_current` say that the definition and the version are still in the tip.
-    `versions` counts all versions.
-    """
-
-    hit: Hit
-    lines: list[str]
-    versions: int
-    introduced: CommitDetails | None
-    removed: CommitDetails | None
-    since: CommitDetails | None
-    until: CommitDetails | None
-    is_alive: bool
-    is_current: bool
 
 
 class PastAnswer(NamedTuple):
@@ -118,13 +101,16 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
         # Of the best results, those come first whose definition changed last.
         chosen.sort(key=lambda pair: -_last(int(lives.group_removed[pair[1]]), len(view.commits)))
     hits = _read(workspace, view, lives, chosen, mask=mask)
+    late: list[str] = []
+    if query.blame:
+        hits, late = trace_introductions(workspace, hits, query.blame)
     milliseconds = round((time.perf_counter() - started) * 1000, 1)
     unread = [
         _describe_unread(view, text)
         for text, commits in ((asked.introduced, introduced), (asked.removed, removed))
         if commits is not None and not commits.any()
     ]
-    notes = [*result.notes, *unread, *_notes(workspace, view, snapshot)]
+    notes = [*result.notes, *late, *unread, *_notes(workspace, view, snapshot)]
     return PastAnswer(
         query.text, result.terms, hits, view.bounds.tip, len(view.commits), notes, milliseconds, result.rejected
     )

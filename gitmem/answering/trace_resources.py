@@ -1,8 +1,10 @@
-"""Open what a trace needs: blobs with a process that parses them, and the cache in the index folder."""
+"""What a trace needs: blobs with a process that parses them, the cache in the index folder, and a limit of time."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from gitmem.display import count
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.git.promisor import is_partial
@@ -36,3 +38,23 @@ def open_trace_cache(workspace: Workspace) -> TraceCache | None:
     if location.shallow or is_partial(location) or (location.common_dir / "info" / "grafts").exists():
         return None
     return TraceCache(state) if is_our_index(workspace) and state.is_dir() and is_writable(state) else None
+
+
+class OutOfTimeError(Exception):
+    """The time for traces is over."""
+
+
+def limit_time(seconds: float) -> Callable[[], None]:
+    """Return a function that raises OutOfTimeError once some seconds have passed."""
+    deadline = time.monotonic() + seconds
+
+    def check() -> None:
+        if time.monotonic() > deadline:
+            raise OutOfTimeError
+
+    return check
+
+
+def note_untraced(results: int) -> list[str]:
+    """Return the note about results that were not traced in time. The next query goes on: traces are cached."""
+    return [f"the commits of {count(results, 'result')} are not traced yet: ask again"] if results else []

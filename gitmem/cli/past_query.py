@@ -4,8 +4,9 @@ from typing import Final
 
 import click
 
+from gitmem.answering.past_hit import PastHit
 from gitmem.answering.past_json import describe_past, hit_json, life_lines, no_past, past_json
-from gitmem.answering.past_search import PastAnswer, PastHit, PastQuery, search_past
+from gitmem.answering.past_search import PastAnswer, PastQuery, search_past
 from gitmem.answering.search_query import Query
 from gitmem.cli import console
 from gitmem.cli.answer_output import Format
@@ -22,7 +23,7 @@ from gitmem.workspace import Workspace
 _CURRENT_ONLY: Final = (
     ("rev", "rev"), ("staged", "staged"), ("changed", "changed"), ("kinds", "kind"), ("repositories", "repo"),
     ("everything", "all"), ("recurse", "recurse-submodules"), ("neighbors", "neighbors"), ("explain", "explain"),
-    ("blame", "blame"), ("context", "context"),
+    ("context", "context"),
 )  # fmt: skip
 """Options that select or show something of one tree, by the names of their parameters."""
 

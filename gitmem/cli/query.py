@@ -123,8 +123,8 @@ def command(
     that it is relevant, whatever the filters. `--author`, `--since` and `--until` restrict code by the commit that last
     changed the result. `--history` searches the definitions that `gitmem index --history` found in all commits up to
     HEAD; each is listed once, with the commits that introduced and removed it. Then these filters apply to the commit
-    that wrote the version. The exit code is 0 with results and 1 without: a query that makes no sense in the repository
-    has none.
+    that wrote the version, and `--blame` finds the first commit by a trace, as `gitmem when` does. The exit code is 0
+    with results and 1 without: a query that makes no sense in the repository has none.
 
     \b
     Examples:
@@ -137,6 +137,7 @@ def command(
       gitmem query --min-score 0.5 "error handling"
       gitmem query --blame --since 2026-01-01 --author ada "error handling"
       gitmem query --history --removed v1.0..v2.0 "json encoder"
+      gitmem query --history --blame "json encoder"
       gitmem query --repo flask --repo click "parse options"
       gitmem query --all --folder src "retry with backoff"
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"

@@ -1,16 +1,17 @@
 """A search of the past: which definitions are found, and when they lived."""
 
+import math
 from pathlib import Path
 
 import pytest
 
+from gitmem.answering.past_hit import PastHit
 from gitmem.answering.past_json import life_lines, past_json
-from gitmem.answering.past_search import PastHit
 from gitmem.errors import NoIndex, UnknownRevision, UsageError
 from gitmem.freshness.past_run import index_past
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
-from tests.past_histories import ENCODER, RETRY_WITH_JITTER, PastRepo, ask, make_past, symbols_of
+from tests.past_histories import ENCODER, PARSE, RETRY_WITH_JITTER, PastRepo, ask, make_past, symbols_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 
@@ -23,8 +24,8 @@ def past(tmp_path: Path) -> PastRepo:
     return past
 
 
-def find(past: PastRepo, text: str, symbol: str) -> PastHit:
-    hits = [found for found in ask(past.repo, text).hits if found.hit.symbol.startswith(symbol)]
+def find(past: PastRepo, text: str, symbol: str, *, blame: float = 0.0) -> PastHit:
+    hits = [found for found in ask(past.repo, text, blame).hits if found.hit.symbol.startswith(symbol)]
     assert len(hits) == 1, "each definition is listed once"
     return hits[0]
 
@@ -82,6 +83,31 @@ def test_code_that_comes_back_is_alive(past: PastRepo) -> None:
     found = find(past, "encode dates as json", "JsonEncoder")
     assert commits_of(found) == (past.commits["encoder"], None)
     assert found.is_alive
+
+
+def test_a_trace_finds_when_code_came_back(past: PastRepo) -> None:
+    again = past.repo.commit({"src/wire.py": ENCODER}, "Encode dates again")
+    index_past(workspace_of(past.repo))
+    found = find(past, "encode dates as json", "JsonEncoder", blame=math.inf)
+    assert commits_of(found) == (again, None)
+
+
+def test_a_trace_begins_where_a_definition_ends(past: PastRepo) -> None:
+    # The encoder is gone, the function has another path at HEAD, and the last one has another text there.
+    assert commits_of(find(past, "encode dates as json", "JsonEncoder", blame=math.inf)) == (
+        past.commits["encoder"], past.commits["removal"],
+    )  # fmt: skip
+    moved = find(past, "policy random jitter transmit", "retry_request", blame=math.inf)
+    assert commits_of(moved) == (past.commits["first"], None)
+    past.repo.commit({"src/head.py": PARSE.replace("strip", "lower")}, "Ignore case")
+    index_past(workspace_of(past.repo))
+    assert commits_of(find(past, "name strip value", "parse_header", blame=math.inf)) == (past.commits["first"], None)
+
+
+def test_results_that_are_not_traced_in_time_are_counted(past: PastRepo) -> None:
+    answer = ask(past.repo, "encode dates", 1e-9)
+    assert f"the commits of {len(answer.hits)} results are not traced yet: ask again" in answer.notes
+    assert answer.hits == ask(past.repo, "encode dates").hits
 
 
 def test_a_moved_and_changed_function_stays_the_same_definition(past: PastRepo) -> None:

@@ -10,12 +10,14 @@ indexed clones stay in a folder; a further run finds them there, and measures no
 import argparse
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from gitmem.answering.past_search import PastHit, PastQuery, search_past
+from gitmem.answering.past_hit import PastHit
+from gitmem.answering.past_search import PastQuery, search_past
 from gitmem.answering.search_query import Query
 from gitmem.chunking.languages import language_of
 from gitmem.search.path_roles import path_role
@@ -69,6 +71,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--deleted", type=int, default=10, metavar="N", help="deleted functions of each repository")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexed clones here, or use those here")
     parser.add_argument("--since", metavar="DATE", help="index only commits from this time on")
+    parser.add_argument("--blame", action="store_true", help="trace the introductions of the results")
     parser.add_argument("--misses", type=Path, metavar="FILE", help="write the misses and their first results as text")
 
 
@@ -91,7 +94,8 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             own = [method for method in methods if method["repository"] == name]
             cases = {"introduced": list(method_cases(clone, own)), "deleted": deleted_cases(clone, options.deleted)}
             for kind, queries in cases.items():
-                ranks[kind] += [rank_case(workspace, case, options.misses) for case in queries]
+                seconds = math.inf if options.blame and kind == "introduced" else 0.0
+                ranks[kind] += [rank_case(workspace, case, options.misses, seconds) for case in queries]
     return [*figures, *summarise(ranks)]
 
 
@@ -195,9 +199,9 @@ def draw(name: str) -> bytes:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()
 
 
-def rank_case(workspace: Workspace, case: Case, misses: Path | None) -> int:
-    """Return the place of the first result that is right, 0 if none of ten is."""
-    hits = search_past(workspace, PastQuery(Query(case.text, 10, min_score=0.0))).hits
+def rank_case(workspace: Workspace, case: Case, misses: Path | None, seconds: float) -> int:
+    """Return the place of the first result that is right, 0 if none of ten is; introductions are traced for a time."""
+    hits = search_past(workspace, PastQuery(Query(case.text, 10, min_score=0.0, blame=seconds))).hits
     rank = next((place for place, hit in enumerate(hits, 1) if is_right(hit, case)), 0)
     if rank != 1 and misses is not None:
         with misses.open("a", encoding="utf-8") as file:

@@ -9,7 +9,7 @@ from gitmem.errors import ExitCode
 from gitmem.freshness.past_run import index_past
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
-from tests.past_histories import PastRepo, make_past
+from tests.past_histories import ENCODER, PastRepo, make_past
 from tests.sample import Cli, assert_error
 
 pytestmark = pytest.mark.usefixtures("fake_model")
@@ -62,6 +62,21 @@ def test_results_say_when_they_lived(cli: Cli, indexed: PastRepo) -> None:
     assert f"  removed {removal}" in outcome.out
     assert "5 commits up to" in outcome.out
     assert "JsonEncoder" not in cli("query", "encode dates as json", cwd=indexed.repo.path).out
+
+
+def test_blame_finds_the_first_commit_by_a_trace(cli: Cli, indexed: PastRepo) -> None:
+    again = indexed.repo.commit({"src/wire.py": ENCODER}, "Encode dates again")
+    index_past(workspace_of(indexed.repo))
+    asked = ("query", "--history", "encode dates as json", "-n", "1")
+    assert f"  introduced {indexed.commits['encoder'][:9]}" in cli(*asked, cwd=indexed.repo.path).out
+    assert f"  introduced {again[:9]}" in cli(*asked, "--blame", cwd=indexed.repo.path).out
+
+
+def test_blame_leaves_a_result_whose_object_is_gone(cli: Cli, indexed: PastRepo) -> None:
+    indexed.repo.loose_object(indexed.repo.oid(f"{indexed.commits['encoder']}:src/wire.py")).unlink()
+    outcome = cli("query", "--history", "--blame", "encode dates as json", cwd=indexed.repo.path)
+    assert outcome.code == ExitCode.OK
+    assert f"  introduced {indexed.commits['encoder'][:9]}" in outcome.out
 
 
 def test_programs_get_the_same_as_json_or_lines(cli: Cli, indexed: PastRepo) -> None:

@@ -6,8 +6,9 @@ from typing import Final
 from gitmem.answering.bisect_hint import read_bisect_hint
 from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
 from gitmem.answering.history_json import former_place, history_json, kinds_of
+from gitmem.answering.past_hit import PastHit
 from gitmem.answering.past_json import describe_past, life_lines, no_past, past_json
-from gitmem.answering.past_search import PastAnswer, PastHit, PastQuery, search_past
+from gitmem.answering.past_search import PastAnswer, PastQuery, search_past
 from gitmem.answering.range_changes import (
     changes_json,
     changes_lines,
