@@ -22,6 +22,7 @@ from gitmem.org.binary_copy import (
     encode_row,
 )
 from gitmem.org.blob_rows import UploadedBlob, iter_blobs
+from gitmem.org.connection import duplicate_key
 from gitmem.org.partitions import remove_contents, skip_numbers
 from gitmem.org.term_runs import add_runs
 from gitmem.store.segment import Segment
@@ -86,8 +87,6 @@ def upload_blobs(database: "Database", searcher: Searcher, blobs: Sequence[int],
 
     Raises: GitFailed, DamagedFile, DatabaseFailed.
     """
-    from psycopg.errors import UniqueViolation
-
     wanted = np.array(blobs, np.int64)
     ids = _take_ids(database, len(wanted))
     bases = searcher.snapshot.blob_bases
@@ -99,7 +98,7 @@ def upload_blobs(database: "Database", searcher: Searcher, blobs: Sequence[int],
             part = _Part(searcher.snapshot.segments[place], wanted[own] - bases[place], searcher.snapshot.dimensions)
             try:
                 totals = _upload_part(database, part, ids[own], reader, producer)
-            except UniqueViolation:
+            except duplicate_key():
                 database.rollback()
                 skip_numbers(database)
                 ids = _take_ids(database, len(wanted))
@@ -119,7 +118,7 @@ class _Part(NamedTuple):
 def _upload_part(
     database: "Database", part: _Part, ids: NDArray[np.int64], reader: ObjectReader, producer: int
 ) -> _Uploaded:
-    """Store blobs of a segment under new numbers. Raises psycopg's UniqueViolation if a number has been used."""
+    """Store blobs of a segment under new numbers. Raises `duplicate_key` if a number has been used."""
     rows = iter_blobs(part.segment, part.blobs)
     totals = _copy_blobs(database, zip(ids.tolist(), rows, strict=True), reader, part.dimensions)
     database.execute(_STORE_BLOBS, {"producer": producer})

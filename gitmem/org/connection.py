@@ -151,6 +151,25 @@ def database_errors() -> "Iterator[None]":
         raise kind(f"PostgreSQL: {message}", hint=hint) from problem
 
 
+def accepts(parameters: Mapping[str, str]) -> bool:
+    """Return whether a server accepts a connection with some parameters."""
+    import psycopg
+    from psycopg.conninfo import make_conninfo
+
+    try:
+        psycopg.connect(make_conninfo("", **parameters)).close()
+    except psycopg.Error:
+        return False
+    return True
+
+
+def duplicate_key() -> type[Exception]:
+    """Return the class of the error that reports a key which a table has already."""
+    from psycopg.errors import UniqueViolation
+
+    return UniqueViolation
+
+
 def _first_line(problem: Exception) -> str:
     """Return the first line of an error: the following ones repeat the statement."""
     return next(iter(str(problem).strip().splitlines()), type(problem).__name__)

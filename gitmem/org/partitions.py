@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import DatabaseFailed, UsageError
-from gitmem.org.connection import SECRETS, database_errors, open_database
+from gitmem.org.connection import SECRETS, accepts, database_errors, open_database
 from gitmem.org.migrations import require_version
 from gitmem.org.publisher_lock import BLOB_LOCK
 from gitmem.org.rights_first import PROTECT
@@ -180,15 +180,7 @@ def _complete(share: "Database") -> None:
 
 def _is_open(share: "Database") -> bool:
     """Return whether the role of a share may connect without its password."""
-    import psycopg
-    from psycopg.conninfo import make_conninfo
-
-    address = {**_address(share), "user": _ROLE + share.info.dbname, "password": "none"}
-    try:
-        psycopg.connect(make_conninfo("", **address)).close()
-    except psycopg.Error:
-        return False
-    return True
+    return accepts({**_address(share), "user": _ROLE + share.info.dbname, "password": "none"})
 
 
 _ROLE: Final = "gitmem_of_"
