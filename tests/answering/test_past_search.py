@@ -93,15 +93,21 @@ def test_a_trace_finds_when_code_came_back(past: PastRepo) -> None:
 
 
 def test_a_trace_begins_where_a_definition_ends(past: PastRepo) -> None:
-    # The encoder is gone, the function has another path at HEAD, and the last one has another text there.
-    assert commits_of(find(past, "encode dates as json", "JsonEncoder", blame=math.inf)) == (
-        past.commits["encoder"], past.commits["removal"],
-    )  # fmt: skip
-    moved = find(past, "policy random jitter transmit", "retry_request", blame=math.inf)
-    assert commits_of(moved) == (past.commits["first"], None)
-    past.repo.commit({"src/head.py": PARSE.replace("strip", "lower")}, "Ignore case")
-    index_past(workspace_of(past.repo))
-    assert commits_of(find(past, "name strip value", "parse_header", blame=math.inf)) == (past.commits["first"], None)
+    repo = past.repo
+    again = repo.commit({"src/wire.py": ENCODER}, "Encode dates again")
+    # The index shows the version of the first commit. At the end the file has another text, and then it is gone.
+    repo.commit({"src/wire.py": ENCODER + "\n\n" + PARSE}, "Parse there")
+    index_past(workspace_of(repo))
+    assert commits_of(find(past, "encode dates as json", "JsonEncoder", blame=math.inf)) == (again, None)
+    repo.git("rm", "-q", "src/wire.py")
+    removal = repo.commit({}, "Leave it again")
+    index_past(workspace_of(repo))
+    assert commits_of(find(past, "encode dates as json", "JsonEncoder", blame=math.inf)) == (again, removal)
+
+
+def test_a_trace_of_code_at_another_path_begins_at_the_version(past: PastRepo) -> None:
+    found = find(past, "attempt in range sleep send", "retry_request", blame=math.inf)
+    assert commits_of(found) == (past.commits["first"], None)
 
 
 def test_results_that_are_not_traced_in_time_are_counted(past: PastRepo) -> None:
