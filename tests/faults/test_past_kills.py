@@ -4,23 +4,18 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from gitmem import fsio
 from gitmem.errors import GitmemError
-from gitmem.freshness.past_index import find_past
 from gitmem.freshness.past_run import index_past
-from gitmem.indexing.lifetimes import find_past_view
-from gitmem.store.snapshot import Snapshot
 from tests.faults.driver import InPlace
 from tests.faults.dying_disk import DyingDisk, Killed
 from tests.faults.oracle import find_faults, small_steps
+from tests.faults.past_worlds import lives_of
 from tests.gitrepo import Repo
 from tests.indexes import index, python_file, workspace_of
 from tests.past_histories import ask, symbols_of
-
-Row = tuple[str, int, int]
 
 
 class DyingInPlace(DyingDisk, InPlace):
@@ -43,19 +38,6 @@ def make_world(folder: Path) -> Repo:
         names = [f"{part}_{number}" for part in ("door", "window", "stairs")]
         repo.commit({"wing.py": python_file(*names)}, f"Build wing {number}")
     return repo
-
-
-def lives_of(repo: Repo) -> set[Row]:
-    """Return symbol and life of each row that the lives know."""
-    workspace = workspace_of(repo)
-    manifest, view = find_past(workspace), find_past_view(workspace.paths.past.lifetimes)
-    if manifest is None or view is None:
-        return set()
-    snapshot = Snapshot(workspace.paths.past, manifest)
-    lives = view.lives(snapshot)
-    symbols = snapshot.symbols(np.arange(snapshot.rows))
-    columns = (lives.introduced.tolist(), lives.removed.tolist(), lives.group.tolist())
-    return {row[:3] for row in zip(symbols, *columns, strict=True) if row[3] >= 0}
 
 
 def kill_each(folder: Path, disk: type[DyingDisk], *, step: int) -> tuple[int, list[str]]:
