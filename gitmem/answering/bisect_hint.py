@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from gitmem.answering.answer import answer
 from gitmem.answering.element_lookup import element_at
+from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.range_suspects import Suspect, TermCounter, TouchedChunk, rank_suspects, weigh_files
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.trace_resources import open_element_reader
@@ -99,12 +100,13 @@ def read_bisect_hint(
     with open_element_reader(location, check) as reader:
         chunks = _trace_hits(location, reader, new_hits, ends, lambda done: report(len(commits) + done, steps))
         removed = _find_removed(location, reader, old_hits, ends) if ends.goods else {}
+        unread = unreadable_notes(location, reader.missing)
     # A removal is evidence like any other change of a result.
     for commit, gone in removed.items():
         chunks[commit] += gone
     weights = weigh_files((hit.path, hit.weight) for hit in (*new_hits, *old_hits))
     ranked = rank_suspects(commits, changes, chunks, weights, query)
-    return BisectHint(ends.since, ends.until, total, ranked, _notes(location, total))
+    return BisectHint(ends.since, ends.until, total, ranked, [*_notes(location, total), *unread])
 
 
 def _explain_none(ends: BisectRange) -> str:

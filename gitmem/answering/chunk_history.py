@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.answering.blame import Blame
 from gitmem.answering.element_lookup import element_at, shift_lines
+from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.trace_resources import (
     OutOfTimeError,
     limit_time,
@@ -84,6 +85,10 @@ class ChunkTracer:
             lines = LineRange(first, last)
         return CommittedChunk(element_at(self._reader.version(path, self._blobs[path]), lines), is_changed)
 
+    def notes(self) -> list[str]:
+        """Return a note if git could not read objects that the traces needed."""
+        return unreadable_notes(self._tree.location, self._reader.missing)
+
     def _read_hunks(self, path: bytes) -> list[tuple[int, int, int, int]]:
         if path not in self._hunks:
             staged = self._tree.source == STAGED
@@ -119,13 +124,15 @@ def chunk_tracer(searcher: "Searcher", check: Callable[[], None] = lambda: None)
 
 
 def read_blames(searcher: "Searcher", hits: "Sequence[Hit]", seconds: float) -> tuple[list[Blame | None], list[str]]:
-    """Return the blame of each hit, None for records and commits, and a note if the time did not suffice for all.
+    """Return the blame of each hit, None for records and commits, and notes about unknown commits.
 
-    Finished traces are cached, so a repeated query completes the rest. Raises: GitFailed, WorkersFailed.
+    The time may not have sufficed for all, or git cannot read an object. Finished traces are cached, so a repeated
+    query completes the rest. Raises: GitFailed, WorkersFailed.
     """
     check = limit_time(seconds)
     entries: list[tuple[str, str, bool] | None] = [None] * len(hits)
     untraced = 0
+    notes: list[str] = []
     with chunk_tracer(searcher, check) as tracer:
         for place, hit in enumerate(hits):
             if tracer is not None and kind_of(hit.chunk_type) == CODE:
@@ -134,7 +141,9 @@ def read_blames(searcher: "Searcher", hits: "Sequence[Hit]", seconds: float) -> 
                     entries[place] = tracer.blame(hit)
                 except OutOfTimeError:
                     untraced += 1
+        if tracer is not None:
+            notes = tracer.notes()
     commits = {commit for entry in entries if entry is not None for commit in entry[:2] if commit}
     details = read_details(searcher.tree.location, sorted(commits))
     blames = [entry and Blame(details.get(entry[0]), details.get(entry[1]), entry[2]) for entry in entries]
-    return blames, note_untraced(untraced)
+    return blames, [*note_untraced(untraced), *notes]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gitmem.answering.element_lookup import FindFiles, find_target
-from gitmem.answering.history_notes import SHALLOW_NOTE
+from gitmem.answering.history_notes import SHALLOW_NOTE, UNREAD_NOTE, unreadable_notes
 from gitmem.answering.trace_resources import open_element_reader, open_trace_cache
 from gitmem.errors import UsageError
-from gitmem.git.file_history import CommitDetails, is_ancestor, read_details
+from gitmem.git.file_history import CommitDetails, is_ancestor, read_details, read_shallow
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.path_encoding import path_text
 from gitmem.git.revisions import Revision, resolve
@@ -72,6 +72,7 @@ def read_element_history(
         reader.keep(version.source)
         trace = Tracer(location, reader, cache).trace(revision.commit, version)
         changes = [*_removals(location, reader, revision, version), *trace.changes]
+        notes = [*_cut_notes(location, trace), *unreadable_notes(location, reader.missing)]
     if cache is not None:
         cache.save()
     details = read_details(location, (change.commit for change in changes))
@@ -85,7 +86,7 @@ def read_element_history(
         element.first_line,
         element.last_line,
         [DatedChange(change, details[change.commit]) for change in changes],
-        _notes(trace),
+        notes,
     )
 
 
@@ -112,5 +113,7 @@ def _removals(
     return [Change(removal.commit, (REMOVED,), removal.path, removal.symbol)] if removal is not None else []
 
 
-def _notes(trace: Trace) -> list[str]:
-    return [SHALLOW_NOTE.format(commit[:7]) for commit in trace.cut]
+def _cut_notes(location: RepositoryLocation, trace: Trace) -> list[str]:
+    """Return a note for each commit at which a history ends though the element may be older."""
+    shallow = read_shallow(location)
+    return [(SHALLOW_NOTE if commit in shallow else UNREAD_NOTE).format(commit[:7]) for commit in trace.cut]

@@ -54,13 +54,6 @@ class ImpactQuery(NamedTuple):
     staged: bool = False
 
 
-class ComparedTree(NamedTuple):
-    """Comparison of the user's own tree with an older one, and notes about files that are left out."""
-
-    comparison: Comparison
-    notes: list[str]
-
-
 class ImpactedDefinition(NamedTuple):
     """Definition that a range changed, moved or removed, with the best of its callers.
 
@@ -165,20 +158,20 @@ def impact_of(
     return answer._replace(trees=answer.trees._replace(rev=answer.until)) if query.range else answer
 
 
-def changes_of(searcher: "Searcher", comparison: Comparison | None, check: Callable[[], None]) -> ComparedTree:
-    """Return a comparison with its notes; without one, the uncommitted files of an open tree are compared.
+def changes_of(searcher: "Searcher", comparison: Comparison | None, check: Callable[[], None]) -> Comparison:
+    """Return a comparison; without one, the uncommitted files of an open tree are compared.
 
     Raises: DamagedFile, UsageError.
     """
     searcher.require_intact()
     if comparison is not None:
-        return ComparedTree(comparison, [])
-    return ComparedTree(*compare_uncommitted(searcher, check))
+        return comparison
+    return compare_uncommitted(searcher, check)
 
 
 def impact_in(
     trees: SearchedTrees[State],
-    changes: ComparedTree,
+    comparison: Comparison,
     query: ImpactQuery,
     *,
     mask: bool = True,
@@ -189,7 +182,6 @@ def impact_in(
     Raises: DamagedFile.
     """
     trees.require_intact()
-    comparison = changes.comparison
     # The definitions are ranked before their callers are looked for: a range may change thousands.
     touching = [change for change in comparison.changes if _touches_callers(change)]
     finder = _CallerFinder(trees, comparison.changes, query, check)
@@ -206,7 +198,7 @@ def impact_in(
     ]  # fmt: skip
     return ImpactAnswer(
         query, comparison.since.name, comparison.until.name, definitions, len(found) - len(definitions),
-        len(ranked) - len(found), trees.state(), [*trees.take_notes(), *changes.notes, *finder.cuts], trees.stats,
+        len(ranked) - len(found), trees.state(), [*trees.take_notes(), *comparison.notes, *finder.cuts], trees.stats,
     )  # fmt: skip
 
 

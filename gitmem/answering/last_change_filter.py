@@ -63,9 +63,10 @@ def find_last_changed(searcher: "Searcher", query: Query | SimilarQuery, limit: 
             if len(hits) == limit or len(result.hits) < wanted or len(verdicts) >= _MAX_TRACED:
                 break
             wanted *= _FACTOR
+        unread = tracer.notes() if tracer is not None else []
     is_cut = len(hits) < limit and len(verdicts) >= _MAX_TRACED
     notes = [f"only the best {count(_MAX_TRACED, 'result')} were examined for their last change"] if is_cut else []
-    return result._replace(hits=hits, notes=(*result.notes, *notes))
+    return result._replace(hits=hits, notes=(*result.notes, *notes, *unread))
 
 
 def _passes(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitmem.answering.element_lookup import element_at
+from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.trace_resources import (
     OutOfTimeError,
     limit_time,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 def trace_introductions(
     workspace: "Workspace", hits: "Sequence[PastHit]", seconds: float
 ) -> "tuple[list[PastHit], list[str]]":
-    """Return hits with the commits that introduced them as a trace finds them, and a note about those left out.
+    """Return hits with the commits that introduced them as a trace finds them, and notes about those left out.
 
     What no trace finds stays as it is: the clone ends before, or the index knows no commit of the shown version.
     Raises: GitFailed, WorkersFailed.
@@ -52,6 +53,7 @@ def trace_introductions(
                 late += 1
             else:
                 first |= {place: commit} if commit else {}
+        unread = unreadable_notes(location, reader.missing)
     if cache is not None:
         cache.save()
     details = read_details(location, sorted(set(first.values())))
@@ -59,7 +61,7 @@ def trace_introductions(
         result._replace(introduced=details.get(first[place], result.introduced)) if place in first else result
         for place, result in enumerate(hits)
     ]
-    return results, note_untraced(late)
+    return results, [*note_untraced(late), *unread]
 
 
 def _find_first(workspace: "Workspace", result: "PastHit", reader: "ElementReader", cache: "TraceCache | None") -> str:

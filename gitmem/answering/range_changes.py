@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.trace_resources import open_element_reader
 from gitmem.display import count, visible
 from gitmem.git.file_history import read_changed_files
@@ -29,16 +30,23 @@ _HEADING_TOKENS: Final = 60
 
 
 class Comparison(NamedTuple):
-    """Both ends of a range, the number of files that differ between them, and the definitions that do."""
+    """Both ends of a range, the number of files that differ between them, and the definitions that do.
+
+    `notes` say which objects git cannot read.
+    """
 
     since: Revision
     until: Revision
     files: int
     changes: list[ElementChange]
+    notes: list[str]
 
 
 class RangeChanges(NamedTuple):
-    """Changes between two revisions in the order to show them; `counts` are those by group, before any limit."""
+    """Changes between two revisions in the order to show them; `counts` are those by group, before any limit.
+
+    `notes` say where the comparison is incomplete.
+    """
 
     since: str
     until: str
@@ -47,6 +55,7 @@ class RangeChanges(NamedTuple):
     changes: list[ElementChange]
     is_ranked: bool
     omitted: int
+    notes: list[str]
 
 
 def read_range_changes(
@@ -56,11 +65,11 @@ def read_range_changes(
 
     Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed, ModelDamaged.
     """
-    since, until, files, changes = compare_range(workspace, text, check)
+    since, until, files, changes, notes = compare_range(workspace, text, check)
     counts = Counter(change.group for change in changes)
     ranked = _rank(changes, words) if words.strip() else changes
     by_group = {group: counts[group] for group in GROUPS}
-    return RangeChanges(since.name, until.name, files, by_group, ranked, bool(words.strip()), 0)
+    return RangeChanges(since.name, until.name, files, by_group, ranked, bool(words.strip()), 0, notes)
 
 
 def compare_range(workspace: Workspace, text: str, check: Callable[[], None] | None = None) -> Comparison:
@@ -70,9 +79,11 @@ def compare_range(workspace: Workspace, text: str, check: Callable[[], None] | N
     """
     location = workspace.location
     since, until = resolve_range(location, text)
-    files = read_changed_files(location, since.tree, until.tree)
+    files, unreadable = read_changed_files(location, since.tree, until.tree)
     with open_element_reader(location, check) as reader:
-        return Comparison(since, until, len(files), compare_trees(files, reader))
+        reader.note_missing(unreadable)
+        changes = compare_trees(files, reader)
+        return Comparison(since, until, len(files), changes, unreadable_notes(location, reader.missing))
 
 
 def fit_changes(found: RangeChanges, tokens: int, estimate: Estimate) -> RangeChanges:
@@ -130,6 +141,7 @@ def changes_json(found: RangeChanges) -> Json:
         "counts": found.counts,
         "changes": [change_json(change) for change in found.changes],
         "omitted": found.omitted,
+        "notes": found.notes,
     }
 
 

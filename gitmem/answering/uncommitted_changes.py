@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.range_changes import Comparison
 from gitmem.answering.trace_resources import open_element_reader
 from gitmem.errors import UsageError
@@ -25,8 +26,8 @@ NAMES: Final = {WORKTREE: "working tree", STAGED: "staged files"}
 """Newer end of a comparison with HEAD, by the source of the open tree."""
 
 
-def compare_uncommitted(searcher: "Searcher", check: Callable[[], None]) -> tuple[Comparison, list[str]]:
-    """Return the definitions that the uncommitted files of an open tree change, and notes about files left out.
+def compare_uncommitted(searcher: "Searcher", check: Callable[[], None]) -> Comparison:
+    """Return the definitions that the uncommitted files of an open tree change. Notes name the files left out.
 
     Raises: UsageError without a working tree, GitFailed, WorkersFailed.
     """
@@ -38,11 +39,13 @@ def compare_uncommitted(searcher: "Searcher", check: Callable[[], None]) -> tupl
         changes = compare_trees(files, reader)
         # A file may be written while it is read. Its definitions would all count as removed.
         moving = {file.path for file in files if file.blob in reader.missing}
+        lost = reader.missing.intersection(file.old_blob for file in files)
     kept = [change for change in changes if not {change.path, change.old_path} & moving]
     until = Revision(NAMES[tree.source], tree.revision.commit, tree.revision.tree)
     notes = [f"`{path_text(path)}` is not indexed yet and is left out" for path in unknown]
     notes += [f"`{path_text(path)}` changed while it was read; ask again" for path in sorted(moving)]
-    return Comparison(tree.revision._replace(name="HEAD"), until, len(files), kept), notes
+    notes += unreadable_notes(tree.location, lost)
+    return Comparison(tree.revision._replace(name="HEAD"), until, len(files), kept, notes)
 
 
 def _changed_files(searcher: "Searcher", tree: SelectedTree) -> tuple[list[FileChange], list[bytes]]:

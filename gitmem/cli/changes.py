@@ -12,6 +12,7 @@ from gitmem.answering.range_changes import (
 from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, write_json
+from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
 from gitmem.cli.text_input import json_option
 from gitmem.display import count
@@ -57,4 +58,6 @@ def command(ctx: click.Context, revisions: str, words: tuple[str, ...], tokens: 
     omitted = [f"{count(found.omitted, 'change')} omitted"] if found.omitted else []
     for line in [describe_range(found), *changes_lines(found), *omitted]:
         console.put(shown_text(line))
+    for note in found.notes:
+        say(f"note: {note}")
     return ExitCode.OK

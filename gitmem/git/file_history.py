@@ -5,6 +5,7 @@ matched literally and read back NUL-separated.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.follow=false", "-c", "log.s
 
 _AS_STORED: Final = "--no-replace-objects"
 """Option for commits as they are stored: a replacement could have any author and any parents."""
+
+_OBJECT_ID: Final = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 
 _PATHS_AT_ONCE: Final = 200
 """Paths passed to one git process: a command line has a limit of bytes."""
@@ -59,6 +62,16 @@ class FileChange(NamedTuple):
     old_blob: str
     path: bytes
     blob: str
+
+
+class Difference(NamedTuple):
+    """Files that differ between two trees. With `unreadable` blobs no renames were looked for.
+
+    A renamed file is then a removed and an added one. git names the first blob that is missing or damaged, and ends.
+    """
+
+    files: list[FileChange]
+    unreadable: frozenset[str] = frozenset()
 
 
 class CommitDetails(NamedTuple):
@@ -147,31 +160,33 @@ def read_parents(location: RepositoryLocation, commit: str) -> list[str]:
     return output.split()[1:]
 
 
-def read_commit_files(location: RepositoryLocation, commit: str, *, renames: bool) -> list[FileChange]:
-    """Return the files that a commit changed, compared with its first parent; all files of a root commit.
-
-    Renames are missing if git lacks one of the blobs that it compares for them.
-    """
+def read_commit_files(location: RepositoryLocation, commit: str, *, renames: bool) -> Difference:
+    """Return the files that a commit changed, compared with its first parent; all files of a root commit."""
     args = ["-m", "--root", "--no-commit-id", commit]
-    return (
-        _read_difference(location, args)
-        if renames
-        else _parse_files(run_history(location, [*_DIFFERENCE, *_SAME_PATHS, *args]))
-    )
+    return _read_difference(location, args) if renames else Difference(_read_same_paths(location, args))
 
 
-def read_changed_files(location: RepositoryLocation, since: str, until: str) -> list[FileChange]:
-    """Return the files that differ between two trees, with renames unless git lacks one of the blobs for them."""
+def read_changed_files(location: RepositoryLocation, since: str, until: str) -> Difference:
+    """Return the files that differ between two trees."""
     return _read_difference(location, [since, until])
 
 
-def _read_difference(location: RepositoryLocation, args: Sequence[str]) -> list[FileChange]:
+def _read_difference(location: RepositoryLocation, args: Sequence[str]) -> Difference:
+    """Return a difference with renames, or without them if git cannot read one of the blobs that it compares.
+
+    Raises GitFailed if anything else failed, and in a partial clone, whose blobs can be fetched.
+    """
     try:
-        return _parse_files(run_history(location, [*_DIFFERENCE, *_RENAMES, *args]))
-    except GitFailed:
-        if is_partial(location):  # its objects can be fetched
+        return Difference(_parse_files(run_history(location, [*_DIFFERENCE, *_RENAMES, *args])))
+    except GitFailed as error:
+        unreadable = frozenset(_OBJECT_ID.findall(error.message))
+        if is_partial(location) or not unreadable:
             raise
-        return _parse_files(run_history(location, [*_DIFFERENCE, *_SAME_PATHS, *args]))
+    return Difference(_read_same_paths(location, args), unreadable)
+
+
+def _read_same_paths(location: RepositoryLocation, args: Sequence[str]) -> list[FileChange]:
+    return _parse_files(run_history(location, [*_DIFFERENCE, *_SAME_PATHS, *args]))
 
 
 def _parse_files(output: bytes) -> list[FileChange]:

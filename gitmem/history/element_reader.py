@@ -1,6 +1,6 @@
 """Blobs of the versions of files, and their elements. A blob that cannot be parsed has none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
@@ -48,6 +48,11 @@ class ElementReader:
         self._order = [oid for oid in dict.fromkeys(oids) if oid]
         self._expected = {oid: place for place, oid in enumerate(self._order)}
 
+    def note_missing(self, oids: Iterable[str]) -> None:
+        """Add blobs that git itself could not read."""
+        self.missing.update(oids)
+        self.is_complete = self.is_complete and not self.missing
+
     def read(self, oid: str) -> bytes:
         """Return the content of a blob; nothing if it is "", missing or damaged."""
         if not oid:
@@ -59,8 +64,7 @@ class ElementReader:
             wanted = self._order[place : place + _AHEAD] if place is not None else [oid]
             recent = dict(list(self._data.items())[-_CACHED:])
             contents = dict(self._blobs.read_many(wanted))
-            self.missing |= {name for name, content in contents.items() if content is None}
-            self.is_complete = self.is_complete and not self.missing
+            self.note_missing(name for name, content in contents.items() if content is None)
             self._data = recent | {name: content or b"" for name, content in contents.items()}
         return self._data[oid]
 

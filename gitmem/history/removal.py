@@ -68,7 +68,8 @@ def _find_moved(location: RepositoryLocation, reader: ElementReader, commit: str
     """Return the element that another one became in another file of the commit that removed it."""
     if version.element.chunk_type == LINES:
         return None
-    files = read_commit_files(location, commit, renames=True)
+    files, unreadable = read_commit_files(location, commit, renames=True)
+    reader.note_missing(unreadable)
     # The search for origins, seen from the other side.
     reverse = [file._replace(path=file.old_path, blob=file.old_blob, old_path=file.path, old_blob=file.blob)
                for file in files]  # fmt: skip

@@ -23,7 +23,10 @@ class Change(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Changes of an element, newest first. `cut` are commits at which a shallow clone hides what came before."""
+    """Changes of an element, newest first. `cut` are commits whose former version is unknown.
+
+    A shallow clone ends there, or git cannot read an object that they need.
+    """
 
     changes: list[Change]
     cut: list[str]

@@ -20,7 +20,7 @@ from gitmem.history.version import Version
 from gitmem.paths import HISTORY
 from gitmem.store.history_file import read_history, write_history
 
-TRACER_VERSION: Final = 4
+TRACER_VERSION: Final = 5
 """Version of this package: increase it when any trace would differ."""
 
 _VERSION: Final = f"{CHUNKER_VERSION}.{TRACER_VERSION}"

@@ -194,7 +194,9 @@ class Tracer:
         for parent in read_parents(self._location, merge):
             blob = read_blob_id(self._location, parent, version.path)
             if not blob or self._find(version, blob) is None:
-                origin = self._find_origin(version, read_changed_files(self._location, parent, merge))
+                files, unreadable = read_changed_files(self._location, parent, merge)
+                self._reader.note_missing(unreadable)
+                origin = self._find_origin(version, files)
                 if origin is not None:
                     yield _MovedSide(parent, origin)
 
@@ -219,11 +221,16 @@ class Tracer:
         if commit in self._shallow:
             self._cut.append(commit)
             return
-        files = read_commit_files(self._location, commit, renames=not has_file)
+        files, unreadable = read_commit_files(self._location, commit, renames=not has_file)
+        self._reader.note_missing(unreadable)
         origin = self._find_origin(version, files)
         if origin is not None:
             self._record(commit, origin.version, version, file_moved=origin.file_moved)
             self._todo.append((f"{commit}^1", origin.version))
+            return
+        # The element may have come from a file that cannot be read, so it is not said to begin here.
+        if unreadable or not self._reader.missing.isdisjoint(each.old_blob for each in files):
+            self._cut.append(commit)
             return
         own = next((each for each in files if each.path == version.path and each.old_blob), None)
         split = find_split(version, self._reader.version(own.old_path, own.old_blob)) if own is not None else ()

@@ -85,7 +85,8 @@ class _File(NamedTuple):
 def compare_trees(files: Sequence[FileChange], reader: ElementReader) -> list[ElementChange]:
     """Return the definitions that differ in the files of a difference, by group, path and line.
 
-    A file without definitions is one change, and so is the code of a file outside of its definitions.
+    A file without definitions is one change, and so is the code of a file outside of its definitions. So is a file of
+    which a version cannot be read: all of its definitions would count as added or removed.
     """
     reader.expect([oid for file in files for oid in (file.old_blob, file.blob)])
     changes: list[ElementChange] = []
@@ -93,8 +94,9 @@ def compare_trees(files: Sequence[FileChange], reader: ElementReader) -> list[El
     for change in files:
         old = reader.version(change.old_path, change.old_blob)
         new = reader.version(change.path, change.blob)
-        if _is_binary(old) or _is_binary(new) or not (old.versions or new.versions):
-            changes += _whole_file(change, old, new)
+        is_read = reader.missing.isdisjoint((change.old_blob, change.blob))
+        if not is_read or _is_binary(old) or _is_binary(new) or not (old.versions or new.versions):
+            changes += _whole_file(change, old, new, is_text=is_read)
             continue
         changes += _loose_code(change, old, new)
         file, kept = _pair_by_key(change, old, new)
@@ -285,17 +287,17 @@ def _to_change(counted: tuple[_Pair, int]) -> ElementChange:
     )  # fmt: skip
 
 
-def _whole_file(change: FileChange, old: FileVersion, new: FileVersion) -> list[ElementChange]:
-    """Return the change of a file without definitions."""
+def _whole_file(change: FileChange, old: FileVersion, new: FileVersion, *, is_text: bool) -> list[ElementChange]:
+    """Return the change of a file whose definitions are not compared; without its lines if it is no readable text."""
     group = ADDED if not change.old_blob else REMOVED if not change.blob else CHANGED
     kinds: tuple[str, ...] = (BODY,) if group == CHANGED and change.old_blob != change.blob else ()
     if change.old_path != change.path:
         group, kinds = MOVED, (FILE_MOVE, *kinds)
     shown = old if group == REMOVED else new
-    is_binary = _is_binary(old) or _is_binary(new)
-    size = 0 if is_binary else _line_difference(old.data, new.data)
-    last = 0 if is_binary else len(shown.data.splitlines())
-    text = b"" if is_binary else shown.data
+    is_text = is_text and not (_is_binary(old) or _is_binary(new))
+    size = _line_difference(old.data, new.data) if is_text else 0
+    last = len(shown.data.splitlines()) if is_text else 0
+    text = shown.data if is_text else b""
     return [ElementChange(group, kinds, shown.path, "", LINES, min(1, last), last, change.old_path, "", 0, size, text)]
 
 

@@ -134,3 +134,13 @@ def test_at_a_revision_the_commits_are_those_up_to_it(repo: Repo, commits: dict[
     apple = blame_of(found, "peel_apple")
     assert apple.changed is not None
     assert apple.changed.commit == commits["apple"]
+
+
+def test_an_object_that_git_cannot_read_is_named(repo: Repo, commits: dict[str, str]) -> None:
+    lost = repo.oid(f"{commits['pear']}:fruit.py")
+    repo.loose_object(lost).unlink()
+    found = ask(repo, "halve_pear")
+    assert blame_of(found, "halve_pear").introduced is None
+    (note,) = found.notes
+    assert note.startswith(f"git cannot read 1 object ({lost[:12]})")
+    assert note in ask(repo, "halve_pear", author=["grace"]).notes

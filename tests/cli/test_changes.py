@@ -1,6 +1,7 @@
 """`gitmem changes` as users and programs see it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,34 @@ def test_json_has_both_places(cli: Cli, repo: Repo) -> None:
 )
 def test_bad_input_is_explained_in_one_line(cli: Cli, repo: Repo, args: list[str], message: str) -> None:
     assert_error(cli("changes", *args, cwd=repo.path), ExitCode.USAGE, message)
+
+
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+def test_an_unreadable_object_is_named_with_its_consequence_and_remedy(cli: Cli, repo: Repo, damage: str) -> None:
+    repo.git("mv", "b.py", "moved.py")
+    repo.commit({"moved.py": f"{ADD}\n\n{RETRY}# moved\n"}, "third")
+    lost = repo.oid("HEAD^:b.py")
+    file = repo.loose_object(lost)
+    file.chmod(0o600)
+    file.unlink() if damage == "missing" else file.write_bytes(b"damaged")
+    outcome = cli("changes", "HEAD^..HEAD", cwd=repo.path)
+    assert outcome.code == ExitCode.OK
+    assert "removed:\n  b.py" in outcome.out
+    note = (
+        f"git cannot read 1 object ({lost[:12]}): code that moved may count as removed and added"
+        " (find the damage with git fsck, and restore the objects from another clone)"
+    )
+    assert outcome.err == f"note: {note}\n"
+    assert json.loads(cli("changes", "--json", "HEAD^..HEAD", cwd=repo.path).out)["notes"] == [note]
+
+
+def test_a_partial_clone_is_told_how_to_fetch_what_it_lacks(cli: Cli, repo: Repo, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    clone = Repo(tmp_path / "clone")
+    repo.git("clone", "-q", "--filter=blob:none", f"file://{repo.path}", str(clone.path))
+    repo.commit({"notes.txt": "three\n"}, "third")
+    clone.git("pull", "-q")
+    outcome = cli("changes", "HEAD^..HEAD", cwd=clone.path)
+    assert outcome.err == ""
+    outcome = cli("changes", "v1..HEAD", cwd=clone.path)
+    assert "fetch them with: git fetch --refetch --no-filter" in outcome.err + outcome.out

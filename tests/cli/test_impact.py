@@ -191,3 +191,13 @@ def test_a_bare_repository_has_no_uncommitted_changes(cli: Cli, shop: Repo) -> N
 )
 def test_bad_input_is_refused_in_one_line(cli: Cli, shop: Repo, args: list[str], message: str) -> None:
     assert_error(cli("impact", *args, cwd=shop.path), ExitCode.USAGE, message)
+
+
+def test_a_version_that_git_cannot_read_is_named(cli: Cli, shop: Repo) -> None:
+    lost = shop.oid("v1:prices.py")
+    shop.loose_object(lost).unlink()
+    assert f"git cannot read 1 object ({lost[:12]})" in cli("impact", "v1..v2", cwd=shop.path).err
+    committed = shop.oid("HEAD:prices.py")
+    shop.loose_object(committed).unlink()
+    shop.write({"prices.py": "def price():\n    return 1\n"})
+    assert f"git cannot read 1 object ({committed[:12]})" in cli("impact", cwd=shop.path).err

@@ -6,6 +6,7 @@ import pytest
 
 from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
+from tests.indexes import index
 from tests.sample import Cli, assert_error
 
 ADD = "def add(a, b):\n    return a + b\n"
@@ -113,3 +114,33 @@ def test_a_shallow_clone_is_reported(cli: Cli, repo: Repo) -> None:
 )
 def test_bad_input_is_explained_in_one_line(cli: Cli, repo: Repo, args: list[str], message: str) -> None:
     assert_error(cli("when", *args, cwd=repo.path), ExitCode.USAGE, message)
+
+
+def test_a_history_does_not_begin_at_an_object_that_git_cannot_read(cli: Cli, repo: Repo) -> None:
+    lost = repo.oid("HEAD~2:src/sums.py")
+    repo.loose_object(lost).unlink()
+    place = "src/sums.py:3"
+    history = json.loads(cli("when", "--json", place, cwd=repo.path).out)
+    assert [change["kinds"] for change in history["changes"]] == [["rename"]]
+    assert history["introduced"] is None
+    assert history["notes"] == [
+        f"the history is followed back to {repo.oid('HEAD^')[:7]}, which needs an object that git cannot read: what"
+        " came before is unknown",
+        f"git cannot read 1 object ({lost[:12]}): code that moved may count as removed and added (find the damage with"
+        " git fsck, and restore the objects from another clone)",
+    ]
+    assert f"note: {history['notes'][0]}" in cli("when", place, cwd=repo.path).err
+
+
+def test_an_incomplete_history_is_not_cached(cli: Cli, repo: Repo) -> None:
+    repo.git("mv", "src/sums.py", "src/totals.py")
+    repo.commit({"src/totals.py": f"# Adds.\n{ADD}{CLASS}# moved\n"}, "move")
+    index(repo)
+    file = repo.loose_object(repo.oid("HEAD^:src/sums.py"))
+    data = file.read_bytes()
+    file.unlink()
+    history = json.loads(cli("when", "--json", "src/totals.py:3", cwd=repo.path).out)
+    assert (history["changes"], history["introduced"], len(history["notes"])) == ([], None, 2)
+    file.write_bytes(data)
+    history = json.loads(cli("when", "--json", "src/totals.py:3", cwd=repo.path).out)
+    assert (history["introduced"], history["notes"]) == (repo.oid("HEAD~3"), [])

@@ -33,7 +33,7 @@ def compare(repo: Repo, since: str = "HEAD^", until: str = "HEAD") -> list[Eleme
     location = locate(repo.path)
     with open_reader(location, bulk=False) as blobs:
         files = read_changed_files(location, f"{since}^{{tree}}", f"{until}^{{tree}}")
-        return compare_trees(files, ElementReader(blobs, find_elements))
+        return compare_trees(files.files, ElementReader(blobs, find_elements))
 
 
 def changes(repo: Repo, files: dict[str, str | None]) -> list[tuple[str, ...]]:
@@ -187,5 +187,13 @@ def test_a_blob_that_git_lacks_hides_no_other_change(tmp_path: Path) -> None:
     repo.commit({"new.py": ADD + LOAD + "# moved\n", "total.py": TOTAL.replace("0", "1")}, "second")
     repo.loose_object(repo.oid("HEAD^:old.py")).unlink()  # git would compare it to find the rename
     assert ("Total.reset", CHANGED) in [(each.symbol, each.group) for each in compare(repo)]
-    (changed,) = [file for file in read_commit_files(locate(repo.path), repo.head(), renames=True) if not file.old_blob]
-    assert changed.path == b"new.py"
+    files, unreadable = read_commit_files(locate(repo.path), repo.head(), renames=True)
+    assert [file.path for file in files if not file.old_blob] == [b"new.py"]
+    assert unreadable == {repo.oid("HEAD^:old.py")}
+
+
+def test_a_file_with_an_unreadable_version_is_compared_as_a_whole(repo: Repo) -> None:
+    repo.commit({"total.py": TOTAL}, "first")
+    repo.commit({"total.py": TOTAL.replace("0", "1")}, "second")
+    repo.loose_object(repo.oid("HEAD^:total.py")).unlink()
+    assert [_names(change) for change in compare(repo)] == [(CHANGED, "total.py", "")]

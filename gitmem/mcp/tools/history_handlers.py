@@ -55,11 +55,12 @@ def changes(get_repository: GetRepository, arguments: Arguments, call: ToolCall)
     workspace = get_repository(arguments["root"]).reopen()
     found = read_range_changes(workspace, arguments["range"], arguments["query"], call.check)
     found = fit_changes(found, arguments["tokens"], estimate_tokens)
+    notes = [*call.notes, *found.notes]
     if arguments["format"] == "json":
-        value = mask_value(changes_json(found))
+        value = mask_value(changes_json(found._replace(notes=notes)))
         shown, more = fit_values(value["changes"])
         return dump({**value, "changes": shown, "omitted": found.omitted + more})
-    notes = [*call.notes, *([f"{count(found.omitted, 'change')} omitted"] if found.omitted else [])]
+    notes += [f"{count(found.omitted, 'change')} omitted"] if found.omitted else []
     blocks = [Block(mask_text(line), []) for line in changes_lines(found)]
     return render_blocks(blocks, describe_range(found), notes, "ask for fewer tokens")
 

@@ -291,7 +291,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         "GET", f"{_ONE}/changes", "changes", "List the definitions that differ between two revisions.", changes,
-        record(changes=array({"type": "object"})),
+        record(changes=array({"type": "object"}), notes=_NOTES),
         query={"range": text("Two revisions: `A..B`.", least=1), "query": text("Words to rank the changes by.")},
         required=("range",),
     ),

@@ -130,3 +130,17 @@ def test_bisect_hint_ranks_the_commits_of_a_range(repo: Repo) -> None:
         assert "not a range" in await refused(client, "bisect_hint", symptom="sleep", range="HEAD")
 
     talk(repo.path, action, TOOLSETS)
+
+
+def test_changes_names_objects_that_git_cannot_read(repo: Repo) -> None:
+    lost = repo.oid("HEAD^:src/sums.py")
+    repo.loose_object(lost).unlink()
+
+    async def action(client: Client) -> None:
+        text = await ask(client, "changes", range="HEAD^..HEAD")
+        assert "  src/sums.py  body" in text
+        assert f"note: git cannot read 1 object ({lost[:12]}): " in text
+        (note,) = json.loads(await ask(client, "changes", range="HEAD^..HEAD", format="json"))["notes"]
+        assert "restore the objects from another clone" in note
+
+    talk(repo.path, action, TOOLSETS)
