@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 def trace_introductions(
-    workspace: "Workspace", hits: "Sequence[PastHit]", seconds: float
+    workspace: "Workspace", hits: "Sequence[PastHit]", tip: str, seconds: float
 ) -> "tuple[list[PastHit], list[str]]":
-    """Return hits with the commits that introduced them as a trace finds them, and notes about those left out.
+    """Return hits of the history up to a tip with the commits that introduced them, and notes about those left out.
 
     What no trace finds stays as it is: the clone ends before, or the index knows no commit of the shown version.
     Raises: GitFailed, WorkersFailed.
@@ -48,7 +48,7 @@ def trace_introductions(
         for place, result in enumerate(hits):
             try:
                 check()
-                commit = _find_first(workspace, result, reader, cache)
+                commit = _find_first(workspace, result, tip, reader, cache)
             except OutOfTimeError:
                 late += 1
             else:
@@ -64,14 +64,17 @@ def trace_introductions(
     return results, [*note_untraced(late), *unread]
 
 
-def _find_first(workspace: "Workspace", result: "PastHit", reader: "ElementReader", cache: "TraceCache | None") -> str:
+def _find_first(
+    workspace: "Workspace", result: "PastHit", tip: str, reader: "ElementReader", cache: "TraceCache | None"
+) -> str:
     """Return the commit that introduced a definition, "" if it is unknown."""
     location, hit = workspace.location, result.hit
     if result.since is None:
         return ""
     path = path_bytes(hit.path)
     version = element_at(reader.version(path, hit.blob), LineRange(hit.start_line, hit.end_line))
-    end = "HEAD" if result.is_alive else f"{result.removed.commit}^" if result.removed else ""
+    # Commits behind the tip are not indexed: there the definition may be gone, or another one.
+    end = tip if result.is_alive else f"{result.removed.commit}^" if result.removed else ""
     commit, last = _find_last(location, reader, version, end) or (result.since.commit, version)
     trace = Tracer(location, reader, cache).trace(commit, last)
     return trace.changes[-1].commit if trace.changes and not trace.cut else ""

@@ -103,7 +103,7 @@ def search_past(workspace: Workspace, asked: PastQuery, *, mask: bool = True) ->
     hits = _read(workspace, view, lives, chosen, mask=mask)
     late: list[str] = []
     if query.blame:
-        hits, late = trace_introductions(workspace, hits, query.blame)
+        hits, late = trace_introductions(workspace, hits, view.bounds.tip, query.blame)
     milliseconds = round((time.perf_counter() - started) * 1000, 1)
     unread = [
         _describe_unread(view, text)

@@ -105,6 +105,16 @@ def test_a_trace_begins_where_a_definition_ends(past: PastRepo) -> None:
     assert commits_of(find(past, "encode dates as json", "JsonEncoder", blame=math.inf)) == (again, removal)
 
 
+def test_a_trace_begins_at_the_tip_of_the_index(past: PastRepo) -> None:
+    repo = past.repo
+    again = repo.commit({"src/wire.py": ENCODER}, "Encode dates again")
+    index_past(workspace_of(repo))
+    repo.git("rm", "-q", "src/wire.py")
+    repo.commit({}, "Leave it again")
+    # The index is behind HEAD, in which the definition is gone. The shown version is that of its first life.
+    assert commits_of(find(past, "encode dates as json", "JsonEncoder", blame=math.inf)) == (again, None)
+
+
 def test_a_trace_of_code_at_another_path_begins_at_the_version(past: PastRepo) -> None:
     found = find(past, "attempt in range sleep send", "retry_request", blame=math.inf)
     assert commits_of(found) == (past.commits["first"], None)
