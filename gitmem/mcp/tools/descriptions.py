@@ -221,6 +221,7 @@ SEARCH_HISTORY: Final = _tool(
     introduced={**_TEXT, "description": "`A..B` or a commit that introduced it"},
     removed={**_TEXT, "description": "`A..B` or a commit that removed it"},
     order=_choice(["best", "newest"], "best"),
+    blame={"type": "boolean", "default": False, "description": "trace when each was introduced: slower, more exact"},
     limit={**_LIMIT, "default": 10},
     root=ROOT,
     format=FORMAT,

@@ -25,7 +25,7 @@ from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.served_repositories import GetRepository
 from gitmem.mcp.tools.text_output import Block, render_blocks, render_snippet
 from gitmem.mcp.tools.token_estimate import estimate_tokens
-from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.mcp.tools.tool_call import BLAME_SECONDS, ToolCall
 from gitmem.records.filters import parse_filters
 from gitmem.secrets.masking import mask_text, mask_value
 
@@ -70,7 +70,8 @@ def search_history(get_repository: GetRepository, arguments: Arguments, call: To
     workspace = get_repository(arguments["root"]).reopen()
     records = parse_filters(since=arguments["since"], until=arguments["until"], author=arguments["author"])
     filters = SearchFilters(include=tuple(arguments["path"]), records=records)
-    query = Query(arguments["query"], arguments["limit"], filters=filters)
+    blame = BLAME_SECONDS if arguments["blame"] else 0.0
+    query = Query(arguments["query"], arguments["limit"], filters=filters, blame=blame)
     is_newest_first = arguments["order"] == "newest"
     answer = search_past(workspace, PastQuery(query, arguments["introduced"], arguments["removed"], is_newest_first))
     call.check()

@@ -31,7 +31,7 @@ from gitmem.mcp.tools.get import name_options, read_from_index, render_readings
 from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, status_json
 from gitmem.mcp.tools.served_repositories import ServedRepositories
 from gitmem.mcp.tools.text_output import FULL, render_answer
-from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.mcp.tools.tool_call import BLAME_SECONDS, ToolCall
 from gitmem.mcp.tools.usage_output import render_usages, usages_as_json
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
@@ -41,9 +41,6 @@ from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
 from gitmem.settings import Settings
 from gitmem.workspace import Workspace
-
-_BLAME_SECONDS: Final = 2.0
-"""Time for the commits of the results: an agent waits for the answer. What was traced by then is cached."""
 
 
 def search(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
@@ -66,7 +63,7 @@ def search(repositories: ServedRepositories, arguments: Arguments, call: ToolCal
         neighbors=arguments["neighbors"],
         min_score=arguments["min_score"] if arguments["min_score"] >= 0 else None,  # -1 stands for a missing number
         details=arguments["format"] == "json" and arguments["detail"] == FULL,
-        blame=_BLAME_SECONDS if arguments["detail"] == FULL else 0.0,
+        blame=BLAME_SECONDS if arguments["detail"] == FULL else 0.0,
     )
     selection = TreeSelection(arguments["rev"])
     if arguments["repositories"]:

@@ -9,7 +9,7 @@ from gitmem.freshness.past_run import index_past
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
 from tests.mcp.clients import ask, refused, talk
-from tests.past_histories import make_past
+from tests.past_histories import ENCODER, make_past
 
 TOOLSETS = "search,history"
 
@@ -107,6 +107,23 @@ def test_search_history_finds_removed_code_with_its_commits(repo: Repo) -> None:
         assert value["results"][0]["removed"]["commit"] == removal
         assert value["omitted"] == 0
         assert "nowhere" in await refused(client, "search_history", query="encoder", removed="nowhere")
+
+    talk(repo.path, action, TOOLSETS)
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_search_history_traces_introductions_on_request(repo: Repo) -> None:
+    past = make_past(repo)
+    again = repo.commit({"src/wire.py": ENCODER}, "Encode dates again")
+    index(repo)
+    index_past(workspace_of(repo))
+
+    async def action(client: Client) -> None:
+        # The index knows the first life of the definition, a trace the last one.
+        for blame, commit in ((False, past.commits["encoder"]), (True, again)):
+            arguments = {"query": "json encoder isoformat", "limit": 1, "format": "json", "blame": blame}
+            value = json.loads(await ask(client, "search_history", **arguments))
+            assert value["results"][0]["introduced"]["commit"] == commit
 
     talk(repo.path, action, TOOLSETS)
 
