@@ -161,7 +161,11 @@ def _run_to_end(
             _kill_group(process)
             raise GitFailed(f"git has not ended within {patience:g} seconds") from error
         except BaseException:
+            # Without a group of its own, git's ssh is in that of this process, and gets the signal of the terminal.
+            if patience is not None:
+                _kill_group(process)
             process.kill()
+            process.wait()  # Popen does not, after an interruption
             raise
     return GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
 

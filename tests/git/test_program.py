@@ -1,15 +1,19 @@
 """Running of git: its environment, actions that it must not take, and error messages."""
 
 import hashlib
+import signal
 import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from gitmem.errors import GitFailed, GitmemError
 from gitmem.git.locate import locate
-from gitmem.git.program import first_error_line, run_git
+from gitmem.git.program import first_error_line, run_git, run_network_git
 from gitmem.git.trees import read_tree
+from tests.git.hanging_ssh import HangingSsh
 from tests.gitrepo import MakeRepo, unmeasured_environment
 
 HOSTILE = {
@@ -161,3 +165,23 @@ def test_the_query_path_imports_neither_pygit2_nor_numpy() -> None:
 def _contents(folder: Path) -> dict[str, str]:
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
+def test_an_interruption_ends_the_transport_of_git_too(make_repo: MakeRepo, tmp_path: Path) -> None:
+    repo, ssh = make_repo(), HangingSsh(tmp_path)
+    repo.git("config", "core.sshCommand", str(ssh.program))
+    main = threading.get_ident()
+
+    def interrupt() -> None:
+        ssh.await_started()
+        signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_network_git(
+            ["ls-remote", "ssh://host.invalid/a.git"], git_dir=repo.path / ".git", cwd=repo.path, patience=60
+        )
+    thread.join()
+    ssh.await_ended()

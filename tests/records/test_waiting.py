@@ -1,8 +1,6 @@
 """What waits for an exchange of records with a slow remote, and what does not."""
 
-import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from gitmem.records.notes import add_note
 from gitmem.records.purge import purge_memory
 from gitmem.records.transport import GitRemote
 from gitmem.workspace import open_workspace
+from tests.git.hanging_ssh import HangingSsh
 from tests.gitrepo import Repo
 from tests.indexes import index
 from tests.records.sharing_clones import Clone
@@ -91,28 +90,13 @@ def test_sharing_in_the_background_gives_up_on_a_remote_that_hangs(
     for name in ("GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GCM_INTERACTIVE",
                  "GIT_HTTP_LOW_SPEED_LIMIT", "GIT_HTTP_LOW_SPEED_TIME"):  # fmt: skip
         monkeypatch.setenv(name, "")
-    program = tmp_path / "ssh"
-    program.write_text(f"#!/bin/sh\necho $$ >>{tmp_path}/pids\nexec sleep 1000\n")
-    program.chmod(0o700)
-    ann.repo.git("config", "core.sshCommand", str(program))
+    ssh = HangingSsh(tmp_path)
+    ann.repo.git("config", "core.sshCommand", str(ssh.program))
     ann.repo.git("config", "gitmem.autoShare", "true")
     ann.repo.git("remote", "set-url", "origin", "ssh://host.invalid/team.git")
     monkeypatch.setattr(automatic_sharing, "PATIENCE_SECONDS", 1.0)
     assert share_after(open_workspace(ann.repo.path, {}), pushes=True)
-    for process in (tmp_path / "pids").read_text().split():
-        deadline = time.monotonic() + LONG
-        while is_running(int(process)) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert not is_running(int(process)), "ssh goes on for ever"
-
-
-def is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{process}/stat")
-    return not status.exists() or status.read_text().rpartition(") ")[2][0] != "Z"
+    ssh.await_ended()
 
 
 class InterruptedDisk(Disk):
