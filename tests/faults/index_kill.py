@@ -8,10 +8,7 @@ succeed without help. Git itself leaves one thing to people: the lock of a ref, 
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
@@ -22,10 +19,9 @@ from gitmem.git.packs import make_pack
 from gitmem.git.remotes import PushedRef, RefUpdate
 from tests.faults import tape
 from tests.faults.oracle import small_steps
-from tests.faults.records_kill import spread
 from tests.faults.report import Tally
 from tests.faults.shared_index import FOLDER, REFS, look_after, look_at_objects, make_world, pull, push
-from tests.faults.tape import Tape
+from tests.faults.tape import Tape, spread
 from tests.gitrepo import Repo
 from tests.indexes import dump_rows, snapshot_of
 
@@ -56,29 +52,14 @@ SHORT: Final = 2
 
 def run(*, long: bool, only: str = "") -> Tally:
     """A kill at each call, or at some."""
-    name = "kills of who shares an index"
-    tally = Tally(name)
-    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
-        parts = []
-        chosen = [each for each in SCENARIOS if not only or each.name == only]
-        for number, scenario in enumerate(chosen if long else chosen[:2]):
-            folder = Path(place) / str(number)
-            folder.mkdir()
-            points = "0" if long else str(SHORT)
-            parts.append(pool.submit(tape.run_preloaded, name, "index_kill", folder, scenario.name, points))
-        for part in parts:
-            tally.cases += part.result().cases
-            tally.bad += part.result().bad
-    return tally
+    chosen = [each.name for each in SCENARIOS if not only or each.name == only]
+    arguments = [(name, "0") for name in chosen] if long else [(name, str(SHORT)) for name in chosen[:2]]
+    return tape.run_processes("kills of who shares an index", "index_kill", *arguments)
 
 
 def run_control() -> Tally:
     """The same of a remote whose ref moves before it has the objects."""
-    name = "kills of a naive push"
-    with tempfile.TemporaryDirectory() as place:
-        tally = tape.run_preloaded(name, "index_kill", Path(place), "push refs", "12", "--naive")
-    tally.control = True
-    return tally
+    return tape.run_processes("kills of a naive push", "index_kill", ("push refs", "12", "--naive"), control=True)
 
 
 def main() -> None:
@@ -91,10 +72,7 @@ def main() -> None:
             patch.setattr("gitmem.actions.index_refs.push_refs", push_naively)
         if scenario.packed:
             patch.setattr("gitmem.actions.index_refs.LARGE_BYTES", 1)
-        for case, bad in kill_at_calls(Tape(), scenario, int(sys.argv[2])):
-            tally.note(case, bad)
-            if tally.decided:
-                break
+        tally.note_all(kill_at_calls(Tape(), scenario, int(sys.argv[2])))
     tape.tell_tally(tally)
 
 

@@ -5,9 +5,7 @@ short and torn writes. The state is the old or the new one, the error is one of 
 import errno
 import random
 import sys
-import tempfile
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Final
 
 from tests.faults import tape
@@ -31,19 +29,14 @@ MODES: Final = {"error": tape.ERROR, "errors": tape.ERRORS, "short": tape.SHORT,
 
 def run(*, long: bool) -> Tally:
     """Two thousand trials, or some tens."""
-    return _run("errors of the disk while records change", 2_000 if long else 8)
+    trials = 2_000 if long else 8
+    return tape.run_processes("errors of the disk while records change", "records_fault", [str(trials)])
 
 
 def run_control() -> Tally:
     """The same of a store that names objects before they are there."""
-    tally = _run("errors of the disk under a naive store", 16, "--naive")
-    tally.control = True
-    return tally
-
-
-def _run(name: str, trials: int, *args: str) -> Tally:
-    with tempfile.TemporaryDirectory() as place:
-        return tape.run_preloaded(name, "records_fault", Path(place), str(trials), *args)
+    name = "errors of the disk under a naive store"
+    return tape.run_processes(name, "records_fault", ["16", "--naive"], control=True)
 
 
 def main() -> None:

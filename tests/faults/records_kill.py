@@ -5,12 +5,9 @@ moment. What was acknowledged is there, a change is there whole or not at all, a
 import random
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Final
 
 from tests.faults import tape
@@ -30,7 +27,7 @@ from tests.faults.records import (
     small_world,
 )
 from tests.faults.report import Tally
-from tests.faults.tape import Tape
+from tests.faults.tape import Tape, spread
 from tests.indexes import workspace_of
 
 IN_A_ROW: Final = 3
@@ -55,32 +52,21 @@ def run(*, long: bool) -> Tally:
 
 def run_control() -> Tally:
     """The same of a store that names objects before they are there."""
-    tally = _run("kills of a naive store", [0], 6, "--naive")
-    tally.control = True
-    return tally
+    return _run("kills of a naive store", [0], 6, "--naive")
 
 
 def run_direct_control() -> Tally:
     """The same of a store without a quarantine: no purge finds the files that a killed git was writing."""
-    tally = _run("kills of a store without a quarantine", [0], 8, "--direct")
-    tally.control = True
-    return tally
+    return _run("kills of a store without a quarantine", [0], 8, "--direct")
 
 
-def _run(name: str, kills: Sequence[int], points: int, *args: str) -> Tally:
+def _run(name: str, kills: Sequence[int], points: int, *broken: str) -> Tally:
     """So many kills in processes side by side, since they wait most of the time; the first also kills at calls."""
-    tally = Tally(name)
-    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor() as pool:
-        parts = []
-        for number, share in enumerate(kills):
-            folder = Path(place) / str(number)
-            folder.mkdir()
-            given = (str(share), str(points if number == 0 else -1), str(1000 * number), *args)
-            parts.append(pool.submit(tape.run_preloaded, name, "records_kill", folder, *given))
-        for part in parts:
-            tally.cases += part.result().cases
-            tally.bad += part.result().bad
-    return tally
+    arguments = [
+        (str(share), str(points if number == 0 else -1), str(1000 * number), *broken)
+        for number, share in enumerate(kills)
+    ]
+    return tape.run_processes(name, "records_kill", *arguments, control=bool(broken), at_once=len(kills))
 
 
 def main() -> None:
@@ -90,13 +76,10 @@ def main() -> None:
     tally = Tally("kills", control=broken is not None)
     recorder = Tape()
     with small_world(), broken() if broken else nullcontext():
-        for case, bad in _kill_at_calls(recorder, points, one=broken is not None) if points >= 0 else ():
-            tally.note(case, bad)
-            if tally.decided:
-                break
+        if points >= 0:
+            tally.note_all(_kill_at_calls(recorder, points, one=broken is not None))
         while tally.cases < kills:
-            for case, bad in _kill_at_random(recorder, seed, min(RESTART, kills - tally.cases)):
-                tally.note(case, bad)
+            tally.note_all(_kill_at_random(recorder, seed, min(RESTART, kills - tally.cases)))
             seed += 1
     tape.tell_tally(tally)
 
@@ -144,13 +127,6 @@ def _kill_at_random(recorder: Tape, seed: int, kills: int) -> Iterator[tuple[str
             names = ", ".join(change.name for change in changes[: done.acknowledged + 1])
             yield f"{names}, killed after {done.acknowledged}", bad
     shutil.rmtree(world.repo.path.parent)
-
-
-def spread(calls: int, wanted: int) -> list[int]:
-    """Numbers from 1 to `calls`, all or some."""
-    if not wanted or wanted >= calls:
-        return list(range(1, calls + 1))
-    return sorted({1 + round((place + 0.5) * (calls - 1) / wanted) for place in range(wanted)})
 
 
 if __name__ == "__main__":

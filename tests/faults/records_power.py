@@ -6,9 +6,7 @@ import random
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.paths import MEMORY_LOCK
@@ -100,19 +98,13 @@ class GitMachine(Machine):
 
 def run(*, long: bool) -> Tally:
     """Three thousand states of all changes, or some tens."""
-    return _run("states of records after a power cut", 3_000 if long else 21)
+    states = 3_000 if long else 21
+    return tape.run_processes("states of records after a power cut", "records_power", [str(states)])
 
 
 def run_control() -> Tally:
     """Writers of a first record that lack one sync each: every one must be caught."""
-    tally = _run("writers of records without one sync", 0)
-    tally.control = True
-    return tally
-
-
-def _run(name: str, states: int) -> Tally:
-    with tempfile.TemporaryDirectory() as place:
-        return tape.run_preloaded(name, "records_power", Path(place), str(states))
+    return tape.run_processes("writers of records without one sync", "records_power", ["0"], control=True)
 
 
 def main() -> None:

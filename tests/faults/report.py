@@ -4,6 +4,7 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,6 +35,19 @@ class Tally:
                 print(f"BAD {self.bad[-1]}", file=sys.stderr, flush=True)
         if time.monotonic() - self._told > _EVERY_SECONDS:
             self.show_progress(case)
+
+    def note_all(self, cases: Iterable[tuple[str, list[str]]]) -> None:
+        """Take down cases one by one, of a control up to the first bad one."""
+        for case, faults in cases:
+            self.note(case, faults)
+            if self.decided:
+                break
+
+    def add(self, part: "Tally") -> None:
+        """Add what another process found."""
+        self.cases += part.cases
+        self.bad += part.bad
+        self.missed += part.missed
 
     def show_progress(self, where: str) -> None:
         """Print how many cases there were until now, where progress is asked for."""

@@ -5,9 +5,7 @@ changes a file. Afterwards all repositories collect garbage without grace, and b
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,10 +18,9 @@ from gitmem.records.revisions import delete_records
 from tests.faults import tape
 from tests.faults.index_kill import act, push_naively, remove_locks
 from tests.faults.oracle import small_steps
-from tests.faults.records_kill import spread
 from tests.faults.report import Tally
 from tests.faults.shared_index import look_at_objects
-from tests.faults.tape import Tape
+from tests.faults.tape import Tape, spread
 from tests.gitrepo import Repo
 from tests.records.sharing_clones import NOTE, OTHER, Clone, make_clone, make_remote
 
@@ -53,28 +50,14 @@ class World(NamedTuple):
 
 def run(*, long: bool) -> Tally:
     """A kill at each call, or at some."""
-    name = "kills of who synchronises records"
-    tally = Tally(name)
-    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
-        parts = []
-        for scenario in SCENARIOS:
-            folder = Path(place) / scenario
-            folder.mkdir()
-            given = (scenario, "0" if long else str(SHORT))
-            parts.append(pool.submit(tape.run_preloaded, name, "sharing_kill", folder, *given))
-        for part in parts:
-            tally.cases += part.result().cases
-            tally.bad += part.result().bad
-    return tally
+    arguments = [(scenario, "0" if long else str(SHORT)) for scenario in SCENARIOS]
+    return tape.run_processes("kills of who synchronises records", "sharing_kill", *arguments)
 
 
 def run_control() -> Tally:
     """The same of a remote whose refs move before it has the objects."""
     name = "kills of a naive push of records"
-    with tempfile.TemporaryDirectory() as place:
-        tally = tape.run_preloaded(name, "sharing_kill", Path(place), "notes", "30", "--naive")
-    tally.control = True
-    return tally
+    return tape.run_processes(name, "sharing_kill", ("notes", "30", "--naive"), control=True)
 
 
 def main() -> None:
@@ -84,10 +67,7 @@ def main() -> None:
     with small_steps(), pytest.MonkeyPatch.context() as patch:
         if naive:
             patch.setattr("gitmem.records.transport.push_refs", push_naively)
-        for case, bad in kill_at_calls(Tape(), sys.argv[1], int(sys.argv[2])):
-            tally.note(case, bad)
-            if tally.decided:
-                break
+        tally.note_all(kill_at_calls(Tape(), sys.argv[1], int(sys.argv[2])))
     tape.tell_tally(tally)
 
 

@@ -1,6 +1,7 @@
 """The calls that change files, of this process and of the git that it starts: counted, taken down, failed or the last.
 
-A harness runs itself again with the library of `tape.c` preloaded (`run_preloaded`), and finds a `Tape` there.
+A harness runs itself again, in several processes at once, with the library of `tape.c` preloaded (`run_processes`). Its
+`main` finds a `Tape` there, and prints its tally at the end (`tell_tally`).
 """
 
 import mmap
@@ -9,7 +10,9 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -33,8 +36,19 @@ def is_available() -> bool:
     return sys.platform == "linux" and shutil.which("cc") is not None and Path("/proc/self/fd").exists()
 
 
-def run_preloaded(name: str, module: str, folder: Path, *args: str) -> Tally:
+def run_processes(name: str, module: str, *arguments: Sequence[str], control: bool = False, at_once: int = 2) -> Tally:
+    """Run a harness's `main` in a process for each list of arguments, and return the sum of their tallies."""
+    tally = Tally(name, control=control)
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(at_once) as pool:
+        folders = [Path(place) / str(number) for number in range(len(arguments))]
+        for part in pool.map(lambda folder, given: _run_preloaded(module, folder, given), folders, arguments):
+            tally.add(part)
+    return tally
+
+
+def _run_preloaded(module: str, folder: Path, args: Sequence[str]) -> Tally:
     """Run a harness's `main` with the library preloaded; what it prints are its cases and the bad ones."""
+    folder.mkdir()
     library = folder / "tape.so"
     source = Path(__file__).with_name("tape.c")
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
@@ -47,17 +61,22 @@ def run_preloaded(name: str, module: str, folder: Path, *args: str) -> Tally:
     command = [sys.executable, "-m", f"tests.faults.{module}", *args]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     cases, missed, *bad = done.stdout.splitlines()
-    tally = Tally(name, cases=int(cases), bad=bad)
-    tally.missed = missed.split(";") if missed else []
-    return tally
+    return Tally(module, cases=int(cases), bad=bad, missed=missed.split(";") if missed else [])
 
 
 def tell_tally(tally: Tally) -> None:
-    """Print a tally as `run_preloaded` reads it."""
+    """Print a tally as `run_processes` reads it."""
     print(tally.cases)
     print(";".join(tally.missed))
     for line in tally.bad:
         print(line.replace("\n", " "))
+
+
+def spread(calls: int, wanted: int) -> list[int]:
+    """Numbers of calls from 1 to `calls`: so many, evenly spread, or all of them for 0."""
+    if not wanted or wanted >= calls:
+        return list(range(1, calls + 1))
+    return sorted({1 + round((place + 0.5) * (calls - 1) / wanted) for place in range(wanted)})
 
 
 class Tape:
