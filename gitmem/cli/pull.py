@@ -1,21 +1,17 @@
 """`gitmem pull`: take over the records that others share."""
 
+from typing import Any
+
 import click
 
-from gitmem.cli.index_sharing import index_option, require_index, run_index_exchange, store_option
-from gitmem.cli.sharing import dry_run_option, remote_argument, run_exchange
-from gitmem.cli.text_input import json_option
+from gitmem.cli.exchange_command import exchange_options, exchange_with_remote
 from gitmem.errors import ExitCode
 
 
 @click.command()
-@remote_argument
-@index_option
-@store_option
-@dry_run_option
-@json_option
+@exchange_options(pushes=False)
 @click.pass_context
-def command(ctx: click.Context, /, *, remote: str, index: bool, store: str, dry_run: bool, as_json: bool) -> ExitCode:
+def command(ctx: click.Context, /, **options: Any) -> ExitCode:
     """Take over the records that others pushed to a git remote.
 
     Every clone gets the same records, whatever the order. Deletions, replacements and purges are taken over. If two
@@ -33,7 +29,4 @@ def command(ctx: click.Context, /, *, remote: str, index: bool, store: str, dry_
       gitmem pull --index --store s3://team/index
       gitmem pull upstream --json
     """
-    if index:
-        return run_index_exchange(ctx, remote, store, pull=True, push=False, dry_run=dry_run, as_json=as_json)
-    require_index(store)
-    return run_exchange(ctx, remote, pull=True, push=False, dry_run=dry_run, as_json=as_json)
+    return exchange_with_remote(ctx, pull=True, push=False, **options)

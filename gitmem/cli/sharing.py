@@ -1,4 +1,4 @@
-"""What `gitmem push`, `gitmem pull` and `gitmem sync` have in common: options, the first confirmation, and output."""
+"""Exchange of records by `gitmem push`, `pull` and `sync`: options, the first confirmation, and output."""
 
 from collections.abc import Callable
 from functools import partial
