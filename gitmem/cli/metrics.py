@@ -56,7 +56,7 @@ def command(ctx: click.Context, prometheus: bool, as_json: bool, reset: bool, or
 
 def _show_server(ctx: click.Context, *, prometheus: bool, as_json: bool) -> ExitCode:
     """Print the state of the server. For Prometheus, one that does not answer has a value as well."""
-    from gitmem.cli.org import status
+    from gitmem.cli.org_status import status
     from gitmem.org.connection import open_database
     from gitmem.org.database_health import read_health
     from gitmem.org.database_metrics import down_text, health_text

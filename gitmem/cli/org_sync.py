@@ -3,6 +3,7 @@
 import click
 
 from gitmem.cli.context import open_here
+from gitmem.cli.org_options import dsn_option
 from gitmem.cli.sharing import dry_run_option, run_exchange, share_secrets_option, yes_option
 from gitmem.cli.text_input import json_option
 from gitmem.errors import ExitCode
@@ -13,7 +14,7 @@ from gitmem.org.connection import open_database
 @click.option("--name", metavar="NAME", default="", help="Name of the repository instead of its folder's.")
 @click.option("--pull", is_flag=True, help="Only take over the records of others.")
 @click.option("--push", is_flag=True, help="Only share this clone's records.")
-@click.option("--dsn", metavar="DSN", default="", help="Database.  [default: the setting gitmem.org]")
+@dsn_option
 @dry_run_option
 @share_secrets_option
 @yes_option
