@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.references.file_graph import FileGraph, Ranks
     from gitmem.references.tree_names import Definition
-    from gitmem.references.usages import Usage
+    from gitmem.references.usage import Usage
 
 DEFAULT_LIMIT: Final = 10
 _MAX_DEFINITIONS: Final = 100
@@ -251,7 +251,8 @@ class _CallerFinder:
 
     def find(self, change: ElementChange) -> "list[Usage]":
         """Return the places that call a changed definition, extend it or pass it on, the best first."""
-        from gitmem.references.usages import Bounds, UsageFinder
+        from gitmem.references.usage import Bounds
+        from gitmem.references.usages import UsageFinder
         from gitmem.search.path_roles import path_role
 
         # Bounds for each definition: one named `get` may not use up those of all others.

@@ -25,7 +25,8 @@ from gitmem.workspace import Workspace
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.references.tree_names import Definition
-    from gitmem.references.usages import Found, Usage
+    from gitmem.references.usage import Usage
+    from gitmem.references.usages import Found
 
 DEFAULT_RELATIONS: Final = ("definitions", "callers", "mentions", "subclasses", "importers")
 MAX_LIMIT: Final = 1_000

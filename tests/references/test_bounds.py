@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from gitmem.answering.searcher import Searcher
-from gitmem.references.usages import MAX_IN_FILE, Bounds, UsageFinder
+from gitmem.references.usage import MAX_IN_FILE, Bounds
+from gitmem.references.usages import UsageFinder
 from gitmem.types import MAX_USAGE_DEPTH
 from tests.references.asking import ask, indexed_files, places
 

@@ -1,0 +1,144 @@
+"""Find the places that refer to definitions directly: read the files in which their name occurs, and resolve it there.
+
+A query reads at most MAX_FILES files and resolves at most MAX_REFERENCES references. The steps of one query share these
+bounds, and what was left out is counted.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from gitmem.display import count
+from gitmem.references.definitions_by_name import Resolution
+from gitmem.references.resolution import Resolver
+from gitmem.references.tree_names import Definition, FileNames, Names
+from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
+from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
+from gitmem.types import OCCURRENCE_KINDS, Occurrence
+
+_RELATION_OF: Final = {
+    "call": "callers", "decorator": "callers", "base": "subclasses", "import": "importers",
+    "type": "mentions", "read": "mentions", "name": "mentions",
+}  # fmt: skip
+"""Relation to a definition by the kind of a reference."""
+
+
+class DirectUsages:
+    """Direct usages in one tree, or in several, for one query.
+
+    `library` are the names before a name that libraries define, with which its imports must end.
+    """
+
+    def __init__(
+        self, names: Names, resolver: Resolver, check: Callable[[], None], bounds: Bounds = DEFAULT_BOUNDS
+    ) -> None:
+        self.library: tuple[str, ...] = ()
+        self._names = names
+        self._resolver = resolver
+        self._check = check
+        self._bounds = bounds
+        self._read = 0
+        self._omitted = 0
+        self._resolved = 0
+        self._crowded: set[int] = set()
+        self._known: dict[tuple[tuple[Definition, ...], str], dict[str, list[Usage]]] = {}
+
+    def find(self, targets: Sequence[Definition], name: str, depth: int = 1) -> dict[str, list[Usage]]:
+        """Return the usages of definitions by relation, as found in all files that mention their name."""
+        # Several relations begin with the same references, which count against the bounds once.
+        key = tuple(targets), name
+        if key not in self._known:
+            self._known[key] = self._find(targets, name, depth)
+        return self._known[key]
+
+    def cuts(self) -> Iterable[str]:
+        """Yield what was left out."""
+        if self._omitted:
+            yield f"{self._omitted:,} of {self._omitted + self._read:,} files with such names were not read"
+        if self._crowded:
+            files = count(len(self._crowded), "file")
+            yield f"only the first {MAX_IN_FILE:,} references were read in {files} with more of them"
+
+    def _find(self, targets: Sequence[Definition], name: str, depth: int) -> dict[str, list[Usage]]:
+        meaning = frozenset(targets)
+        grouped: dict[str, list[Usage]] = {}
+        for file in self.files(name, REFERRED | IMPORTED | INHERITED, targets):
+            for occurrence, resolution in self.references(file, name):
+                if not self._is_meant(file, occurrence, resolution, meaning):
+                    continue
+                kind = OCCURRENCE_KINDS[occurrence.kind]
+                usage = self.usage(file, occurrence.line, kind, resolution, depth)
+                grouped.setdefault(_RELATION_OF[kind], []).append(usage)
+        return {relation: unique_lines(usages) for relation, usages in grouped.items()}
+
+    def references(self, file: FileNames, name: str) -> Iterable[tuple[Occurrence, Resolution]]:
+        """Yield the first references to a name in a file, and count those files that have more."""
+        for number, reference in enumerate(self._all_references(file, name)):
+            if number == MAX_IN_FILE:
+                self._crowded.add(file.entry)
+                return
+            self._resolved += 1
+            yield reference
+
+    def _is_meant(
+        self, file: FileNames, occurrence: Occurrence, resolution: Resolution, wanted: frozenset[Definition]
+    ) -> bool:
+        if wanted:
+            return not wanted.isdisjoint(resolution.definitions)
+        if resolution.definitions or not self.library:
+            return not resolution.definitions
+        path = file.imported_path(occurrence)
+        return path[:-1][-len(self.library) :] == self.library
+
+    def files(self, name: str, roles: int, targets: Sequence[Definition]) -> Iterable[FileNames]:
+        """Yield the files in which a name has one of some roles, up to the limit; those near the definitions first."""
+        entries = self._names.entries(name, roles).tolist()
+        allowed = max(0, self._bounds.files - self._read)
+        near = {each.entry for each in targets}
+        entries.sort(key=lambda entry: (entry not in near, entry))
+        if len(entries) > allowed:
+            self._omitted += len(entries) - allowed
+        for place, entry in enumerate(entries[:allowed]):
+            self._check()
+            if self._resolved > self._bounds.references:
+                self._omitted += min(allowed, len(entries)) - place
+                return
+            self._read += 1
+            yield self._names.file(entry)
+
+    def _all_references(self, file: FileNames, name: str) -> Iterable[tuple[Occurrence, Resolution]]:
+        """Yield the references to a name in a file, also under another name that the file gives it."""
+        occurrences = file.occurrences
+        for each in occurrences.at(occurrences.find(name.encode()).tolist()):
+            kind = OCCURRENCE_KINDS[each.kind]
+            if kind not in _RELATION_OF:
+                continue
+            receiver = each.receiver.decode("utf-8", "replace")
+            if kind == "import":
+                if not receiver.endswith(":"):
+                    yield each, self._resolver.resolve_import(file, name, receiver)
+            else:
+                resolution = self._resolver.resolve(file, name, receiver, each.line)
+                is_field = kind == "read" and receiver and file.reads_fields
+                yield each, resolution.without_functions() if is_field else resolution
+        for alias in self._aliases(file, name):
+            for each in occurrences.at(occurrences.find(alias.encode()).tolist()):
+                if OCCURRENCE_KINDS[each.kind] in _RELATION_OF and not each.receiver:
+                    yield each, self._resolver.resolve(file, alias, "", each.line)
+
+    def _aliases(self, file: FileNames, name: str) -> list[str]:
+        """Return the other names under which a file imports a name."""
+        suffix = f":{name}".encode()
+        if not any(string.endswith(suffix) for string in file.occurrences.strings):
+            return []
+        return [
+            bound
+            for bound, bindings in file.bindings.items()
+            if bound != name and any(binding.original == name for binding in bindings)
+        ]
+
+    def usage(self, file: FileNames, line: int, kind: str, resolution: Resolution, depth: int) -> Usage:
+        """Return the line of a resolved reference as a usage."""
+        symbol = ".".join(file.scopes.at(line))
+        definitions = resolution.definitions
+        target = definitions[0] if len(definitions) == 1 else None
+        return Usage(file.entry, line, kind, symbol, resolution.rule, len(definitions), resolution.open, depth, target)
