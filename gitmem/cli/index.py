@@ -93,27 +93,16 @@ def command(
       gitmem index https://github.com/pallets/flask --rev 3.0.x
     """
     _check_options(ctx.params)
-    is_remote = is_remote_url(path) and not os.path.lexists(os.path.join(ctx.obj["folder"], path))  # noqa: PTH118
-    if is_remote:
-        path, rev = _fetch(ctx, path), ""
-    elif shallow is not None or fresh:
-        raise UsageError(
-            "`--shallow` and `--fresh` apply to a URL", hint="gitmem index https://github.com/pallets/flask"
-        )
-    workspace = _open(ctx, path, dry_run=dry_run)
-    if name or is_remote:
-        _enter(workspace, name)
+    workspace, rev = _find_repository(ctx, path, rev, name, needs_url=shallow is not None or fresh, dry_run=dry_run)
     if include or exclude:
         check_patterns(include, exclude, os.environ)
         workspace = apply_patterns(workspace, include, exclude)
-    tree, label = workspace.location.head_tree, describe_head(workspace.location)
-    if rev:
-        tree, label = resolve(workspace.location, rev).tree, rev
     options = _run_options(rev, **of_run, quiet=is_quiet(ctx))
     if _recurses(ctx.params, workspace, recurse=recurse):
         from gitmem.cli.nested_run import index_all  # most runs index one repository
 
         return index_all(workspace, options)
+    tree, label = _find_tree(workspace, rev)
     if dry_run:
         return print_preview(workspace, tree, label, options)
     keep_patterns(workspace, include, exclude, os.environ)
@@ -158,6 +147,33 @@ def _recurses(given: Mapping[str, object], workspace: Workspace, *, recurse: boo
     if recurse is not None or any(given[other] for one, other, _ in _EXCLUSIVE if one == "recurse"):
         return bool(recurse)
     return workspace.settings.recurse_submodules == "true" and workspace.location.worktree is not None
+
+
+def _find_repository(
+    ctx: click.Context, path: str, rev: str, name: str, *, needs_url: bool, dry_run: bool
+) -> tuple[Workspace, str]:
+    """Open the repository of a path, or fetch the one of a URL; return it with the revision to index, "" for HEAD.
+
+    HEAD of a clone that was fetched is the wanted revision. `needs_url` says that an option applies to URLs alone.
+    """
+    is_remote = is_remote_url(path) and not os.path.lexists(os.path.join(ctx.obj["folder"], path))  # noqa: PTH118
+    if is_remote:
+        path, rev = _fetch(ctx, path), ""
+    elif needs_url:
+        raise UsageError(
+            "`--shallow` and `--fresh` apply to a URL", hint="gitmem index https://github.com/pallets/flask"
+        )
+    workspace = _open(ctx, path, dry_run=dry_run)
+    if name or is_remote:
+        _enter(workspace, name)
+    return workspace, rev
+
+
+def _find_tree(workspace: Workspace, rev: str) -> tuple[str | None, str]:
+    """Return the tree of a revision, by default of HEAD, and its name in messages."""
+    if rev:
+        return resolve(workspace.location, rev).tree, rev
+    return workspace.location.head_tree, describe_head(workspace.location)
 
 
 def _fetch(ctx: click.Context, url: str) -> str:

@@ -22,6 +22,7 @@ from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
 from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import (
+    PastOptions,
     code_filter_options,
     filter_options,
     past_options,
@@ -152,29 +153,49 @@ def command(
     names = (*names, *_nested_names(workspace, selection, recurse, is_default=not (names or paths)))
     if paths:
         filters = filters._replace(pathspecs=_parse_paths(ctx, workspace, paths))
-    query = Query(
-        read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score, form.has_details,
-        math.inf if form.blame else 0.0,
-    )  # fmt: skip
-    if len(words) > 1 and not paths and not form.quiet:
-        _hint_at_paths(ctx, words)
+    query = _make_query(ctx, [*texts, *words], paths, mode, filters, min_score, form)
     if past.history:
-        from gitmem.cli.past_query import check_options, query_past  # most queries search one tree
-
-        check_options(ctx)
-        return query_past(open_here(ctx), query, past, form)
-    if names:
-        from gitmem.cli.federated_output import query_repositories  # most queries search one
-
-        return query_repositories(workspace, names, query, selection, form, refresh=not no_refresh)
-    assert workspace is not None, "without names the repository is required"
-    return write_answer(workspace, answer_here(workspace, query, selection, refresh=not no_refresh), form)
+        return _search_past(ctx, query, past, form)
+    return _search_trees(workspace, names, query, selection, form, refresh=not no_refresh)
 
 
 def _take_search_filters(options: dict[str, Any]) -> SearchFilters:
     """Remove the filters from the options of the command and return them, without pathspecs. Raises UsageError."""
     kinds, records = parse_kinds(options.pop("kinds")), take_filters(options)
     return take_code_filters(options)._replace(kinds=kinds, records=records)
+
+
+def _make_query(
+    ctx: click.Context, words: Sequence[str], paths: Sequence[str], mode: str, filters: SearchFilters,
+    min_score: float | None, form: Format,
+) -> Query:  # fmt: skip
+    """Return the query of the words, with a hint if one of several is an existing path. Raises UsageError."""
+    text = read_query(words, paths)
+    given = ctx.params["words"]
+    if len(given) > 1 and not paths and not form.quiet:
+        _hint_at_paths(ctx, given)
+    blame = math.inf if form.blame else 0.0
+    return Query(text, form.limit, mode, filters, form.neighbors, min_score, form.has_details, blame)
+
+
+def _search_past(ctx: click.Context, query: Query, past: PastOptions, form: Format) -> ExitCode:
+    from gitmem.cli.past_query import check_options, query_past  # most queries search one tree
+
+    check_options(ctx)
+    return query_past(open_here(ctx), query, past, form)
+
+
+def _search_trees(
+    workspace: Workspace | None, names: Sequence[str], query: Query, selection: TreeSelection, form: Format, *,
+    refresh: bool,
+) -> ExitCode:  # fmt: skip
+    """Search the repositories of some names, without any the one of the current folder, and print the results."""
+    if names:
+        from gitmem.cli.federated_output import query_repositories  # most queries search one
+
+        return query_repositories(workspace, names, query, selection, form, refresh=refresh)
+    assert workspace is not None, "without names the repository is required"
+    return write_answer(workspace, answer_here(workspace, query, selection, refresh=refresh), form)
 
 
 def _nested_names(
