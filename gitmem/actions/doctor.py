@@ -16,7 +16,7 @@ from gitmem.actions.install import Installer
 from gitmem.actions.status_cost import measure_status
 from gitmem.distribution import conflict_remedy, find_conflicts
 from gitmem.errors import GitmemError, NoIndex, NotARepository
-from gitmem.freshness.run_log import FAILED, read_entries
+from gitmem.freshness.run_log import FAILED, SHARING, read_entries
 from gitmem.git.program import run_git
 from gitmem.git.refspecs import find_fetching_remotes
 from gitmem.install.clients import CLIENTS
@@ -275,7 +275,7 @@ def _background(workspace: Workspace) -> Check:
     failed = [entry for entry in entries if entry.outcome == FAILED]
     message = f"last run {last.at}, {last.event}: {last.outcome}, {last.message}"
     if last.outcome == FAILED:
-        return Check("background", WARN, message, "gitmem index")
+        return Check("background", WARN, message, "gitmem sync" if last.event == SHARING else "gitmem index")
     if failed:
         message += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].message}"
     return Check("background", OK, message)

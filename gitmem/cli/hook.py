@@ -5,7 +5,7 @@ It is not a command for people, so `--help` does not list it, and it runs withou
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ from gitmem.processes.detached import run_detached
 
 if TYPE_CHECKING:
     from gitmem.git.locate import RepositoryLocation
+    from gitmem.workspace import Workspace
 
 REFRESH: Final = "refresh"
 _PRE_COMMIT: Final = "PRE_COMMIT"
@@ -44,7 +45,7 @@ def run_hook(args: Sequence[str]) -> ExitCode:
     """
     if not args or args[0] not in (*EVENTS, REFRESH):
         raise UsageError("`gitmem hook` is called by git's hooks", hint="to index by hand: gitmem index")
-    run_detached(lambda: _catch_up(args[0]))  # failures of an index are in its run log
+    run_detached(lambda: _catch_up(args[0]))  # failures are in the run log of the index
     return ExitCode.OK
 
 
@@ -101,9 +102,21 @@ def _catch_up(event: str) -> None:
         (Path(os.environ.get("GIT_DIR") or ".git") / (PUSHING if pushes else STARTING)).unlink()
     os.chdir(workspace.location.git_dir)  # do not keep a working tree busy that the user removes or moves
     if not pushes:
-        catch_up(workspace, event, os.environ)
+        _log_failures(workspace, event, lambda: catch_up(workspace, event, os.environ))
     if workspace.settings.auto_share == "true":
         # Only who shares pays for the import; the process of the hook has detached by now.
+        from gitmem.freshness.run_log import SHARING
         from gitmem.records.automatic_sharing import share_after
 
-        share_after(workspace, pushes=pushes)
+        _log_failures(workspace, SHARING, lambda: share_after(workspace, pushes=pushes))
+
+
+def _log_failures(workspace: "Workspace", event: str, work: Callable[[], object]) -> None:
+    """Do work, and log its failure: nobody sees the output of this process."""
+    from gitmem.freshness.catch_up import log_failure
+
+    started = time.monotonic()
+    try:
+        work()
+    except Exception as problem:
+        log_failure(workspace, event, problem, time.monotonic() - started)

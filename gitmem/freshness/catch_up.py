@@ -88,8 +88,15 @@ def _compact(workspace: Workspace, event: str) -> None:
     try:
         compact_in_background(workspace)
     except Exception as problem:  # as above, nobody else will see the problem; the next process tries again
+        log_failure(workspace, event, problem, time.monotonic() - started)
+
+
+def log_failure(workspace: Workspace, event: str, problem: Exception, seconds: float) -> None:
+    """Log the failure of background work that belongs to no marked working tree, if there is an index of ours."""
+    if is_our_index(workspace):
         folder = workspace.location.worktree or workspace.location.git_dir
-        add_entry(workspace.paths, event, folder, FAILED, _describe(problem), time.monotonic() - started)
+        with writer_lock(workspace.paths.background_lock, wait=True):
+            add_entry(workspace.paths, event, folder, FAILED, _describe(problem), seconds)
 
 
 def _process_marks(workspace: Workspace, job: _Job) -> list[_Mark]:

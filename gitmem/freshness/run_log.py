@@ -28,6 +28,10 @@ class Entry(NamedTuple):
     seconds: float
 
 
+SHARING: Final = "sharing"
+"""Event of an entry about the exchange of records in the background."""
+
+
 def add_entry(paths: IndexPaths, event: str, folder: Path, outcome: str, message: str, seconds: float) -> None:
     """Append a run to the log and drop the oldest. The caller holds the background lock. Raises StorageFailed."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,16 +1,21 @@
 """Sharing after the user's own fetches and pushes."""
 
+import subprocess
+
 import pytest
 
+from gitmem.actions.doctor import WARN, examine_repository
+from gitmem.freshness.run_log import FAILED, read_entries
 from gitmem.locks import writer_lock
 from gitmem.paths import SHARING, SHARING_WANTED
 from gitmem.records.automatic_sharing import share_after
 from gitmem.records.notes import add_note
 from gitmem.records.sharing_place import choose_place
 from gitmem.workspace import open_workspace
-from tests.gitrepo import Repo
+from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.test_background import await_true
 from tests.hooks.worlds import FILE_HOOKS, PROGRAM
+from tests.indexes import index
 from tests.install.test_hook_setup import install
 from tests.records.sharing_clones import Clone
 
@@ -70,6 +75,19 @@ def test_one_process_shares_and_takes_the_requests_of_others(ann: Clone, bob: Cl
     assert share_after(ann.workspace, pushes=True)
     assert not (folder / SHARING_WANTED).exists()
     assert ann.texts() == ["one"]
+
+
+def test_what_ends_the_sharing_in_the_background_is_logged(ann: Clone) -> None:
+    index(ann.repo)
+    switch_on(ann)
+    ann.repo.git("fetch", "-q", "origin")
+    (ann.workspace.location.common_dir / SHARING).mkdir()  # in place of the lock
+    subprocess.run([*PROGRAM, "hook", "post-commit"], cwd=ann.repo.path, env=isolated_environment(), check=True)
+    await_true(lambda: any(entry.event == "sharing" for entry in read_entries(ann.workspace.paths)))
+    last = read_entries(ann.workspace.paths)[-1]
+    assert (last.outcome, SHARING in last.message) == (FAILED, True)
+    check = next(check for check in examine_repository(ann.repo.path, {}) if check.name == "background")
+    assert (check.state, check.remedy) == (WARN, "gitmem sync")
 
 
 def test_the_hook_of_a_push_shares_in_the_background(remote: Repo, ann: Clone) -> None:

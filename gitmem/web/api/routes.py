@@ -170,6 +170,8 @@ def _stream(runner: Runner) -> Endpoint:
             arguments = await read_arguments(EVENTS, request)
             name = arguments["repository"]
             await runner.run(request, lambda service, _arguments, _call: service.known(name), arguments)
+        except CallCancelled:
+            return Response(status_code=CLIENT_GONE)
         except Exception as error:
             return problem_response(describe_error(error))
         return StreamingResponse(_events(runner.service, name), media_type=EVENT_STREAM)
