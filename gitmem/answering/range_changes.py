@@ -65,15 +65,19 @@ def read_range_changes(
 
     Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed, ModelDamaged.
     """
-    since, until, files, changes, notes = compare_range(workspace, text, check)
+    since, until, files, changes, notes = compare_range(workspace, text, check, with_text=bool(words.strip()))
     counts = Counter(change.group for change in changes)
     ranked = _rank(changes, words) if words.strip() else changes
     by_group = {group: counts[group] for group in GROUPS}
     return RangeChanges(since.name, until.name, files, by_group, ranked, bool(words.strip()), 0, notes)
 
 
-def compare_range(workspace: Workspace, text: str, check: Callable[[], None] | None = None) -> Comparison:
+def compare_range(
+    workspace: Workspace, text: str, check: Callable[[], None] | None = None, *, with_text: bool = False
+) -> Comparison:
     """Return the definitions that differ between the ends of `A..B` or `A...B`, by group, path and line.
+
+    They have their text only on request.
 
     Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed.
     """
@@ -82,7 +86,7 @@ def compare_range(workspace: Workspace, text: str, check: Callable[[], None] | N
     files, unreadable = read_changed_files(location, since.tree, until.tree)
     with open_element_reader(location, check) as reader:
         reader.note_missing(unreadable)
-        changes = compare_trees(files, reader)
+        changes = compare_trees(files, reader, with_text=with_text)
         return Comparison(since, until, len(files), changes, unreadable_notes(location, reader.missing))
 
 

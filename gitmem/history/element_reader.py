@@ -41,6 +41,7 @@ class ElementReader:
         self._data: dict[str, bytes] = {}
         self._expected: dict[str, int] = {}
         self._order: list[str] = []
+        self._tokens: dict[bytes, bytes] = {}
         self._elements: dict[tuple[str, str], FileElements] = {}
 
     def expect(self, oids: Sequence[str]) -> None:
@@ -71,7 +72,7 @@ class ElementReader:
     def version(self, path: bytes, oid: str) -> FileVersion:
         """Return a blob as the file at a path, which determines its language."""
         parse = partial(self._find_elements, path, oid, language_of(path_text(path)))
-        return FileVersion(path, oid, self.read(oid), parse)
+        return FileVersion(path, oid, self.read(oid), parse, self._tokens)
 
     def keep(self, file: FileVersion) -> None:
         """Add the elements of a file to the cache."""

@@ -217,7 +217,7 @@ def _score(version: Version, old: Version) -> float:
         alike += _EQUAL_PARAMETERS * names
     elif names >= _SIMILAR_NAME:
         alike += _BONUS * names
-    if min(version.bag.total(), old.bag.total()) >= _SMALL and min(len(version.body), len(old.body)) > 4:
+    if min(version.bag.total(), old.bag.total()) >= _SMALL and min(version.body_length, old.body_length) > 4:
         return alike
     if version.element.name == old.element.name:
         return 0.5 * (1 + alike)

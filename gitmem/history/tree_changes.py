@@ -5,7 +5,7 @@ first in its own file, then among those that other files lost (`matching`). So m
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
@@ -73,41 +73,51 @@ class _Pair(NamedTuple):
 
 
 class _File(NamedTuple):
-    """File of both trees, with the definitions that have no counterpart in it."""
+    """File of both trees, with the definitions that have no counterpart in it.
+
+    `old` is its old version if it lost and gained definitions, else None: then none can be matched in the file itself.
+    """
 
     change: FileChange
-    old: FileVersion
-    new: FileVersion
+    old: FileVersion | None
     gone: list[Version]
     added: list[Version]
 
 
-def compare_trees(files: Sequence[FileChange], reader: ElementReader) -> list[ElementChange]:
+def compare_trees(
+    files: Sequence[FileChange], reader: ElementReader, *, with_text: bool = False
+) -> list[ElementChange]:
     """Return the definitions that differ in the files of a difference, by group, path and line.
 
     A file without definitions is one change, and so is the code of a file outside of its definitions. So is a file of
-    which a version cannot be read: all of its definitions would count as added or removed.
+    which a version cannot be read: all of its definitions would count as added or removed. Changes have their text only
+    on request: that of thousands is the largest thing in memory.
     """
     reader.expect([oid for file in files for oid in (file.old_blob, file.blob)])
     changes: list[ElementChange] = []
     compared: list[_File] = []
+
+    def add(found: Iterable[ElementChange]) -> None:
+        changes.extend(found if with_text else (each._replace(text=b"") for each in found))
+
     for change in files:
         old = reader.version(change.old_path, change.old_blob)
         new = reader.version(change.path, change.blob)
         is_read = reader.missing.isdisjoint((change.old_blob, change.blob))
         if not is_read or _is_binary(old) or _is_binary(new) or not (old.versions or new.versions):
-            changes += _whole_file(change, old, new, is_text=is_read)
+            add(_whole_file(change, old, new, is_text=is_read))
             continue
-        changes += _loose_code(change, old, new)
+        add(_loose_code(change, old, new))
         file, kept = _pair_by_key(change, old, new)
         # Described at once: of a range of thousands of files, only those in which definitions came or went are kept.
-        changes += [_to_change((pair, 0)) for pair in kept]
+        add(_to_changes((pair, 0) for pair in kept))
+        _release(file, old, new)
         if file.gone or file.added:
             compared.append(file)
-    changes += [_to_change(pair) for pair in _without_members(_match_rest(compared))]
+    add(_to_changes(_without_members(_match_rest(compared))))
     # Blank lines between the members of a class are no change of it.
-    changes = [each for each in changes if each.kinds != (FORMAT,) or each.size]
-    return sorted(changes, key=lambda each: (GROUPS.index(each.group), each.path, each.first, each.symbol))
+    shown = [each for each in changes if each.kinds != (FORMAT,) or each.size]
+    return sorted(shown, key=lambda each: (GROUPS.index(each.group), each.path, each.first, each.symbol))
 
 
 def _pair_by_key(change: FileChange, old: FileVersion, new: FileVersion) -> tuple[_File, list[_Pair]]:
@@ -126,7 +136,18 @@ def _pair_by_key(change: FileChange, old: FileVersion, new: FileVersion) -> tupl
         same.remove(match)
         if match.text != version.text:
             pairs.append(_Pair(match, version, file_moved=True))
-    return _File(change, old, new, [version for rest in olds.values() for version in rest], added), pairs
+    gone = [version for rest in olds.values() for version in rest]
+    return _File(change, old if gone and added else None, gone, added), pairs
+
+
+def _release(file: _File, old: FileVersion, new: FileVersion) -> None:
+    """Free what the comparison of a file has computed. Most of it is about definitions that both versions have."""
+    for version in (*old.versions, *new.versions):
+        version.release()
+    if file.old is None:
+        # Only those without a counterpart are looked at again.
+        old.forget_versions()
+        new.forget_versions()
 
 
 def _outer(file: FileVersion) -> list[Version]:
@@ -186,7 +207,7 @@ class _Matcher:
         return max(here, there, key=_score)
 
     def _find_in_file(self, new: Version, file: _File) -> Version | None:
-        if not file.gone:
+        if file.old is None:
             return None
         is_renamed = file.change.old_path != file.change.path
         old = (find_in_renamed_file if is_renamed else find_in_file)(new, file.old)
@@ -269,6 +290,16 @@ def _shown(pair: _Pair) -> Version:
     version = pair.new or pair.old
     assert version is not None
     return version
+
+
+def _to_changes(pairs: Iterable[tuple[_Pair, int]]) -> Iterator[ElementChange]:
+    """Yield the changes of pairs, and free what was computed of them."""
+    for counted in pairs:
+        yield _to_change(counted)
+        pair, _ = counted
+        for version in (pair.old, pair.new):
+            if version is not None:
+                version.release()
 
 
 def _to_change(counted: tuple[_Pair, int]) -> ElementChange:

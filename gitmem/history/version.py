@@ -12,21 +12,41 @@ from gitmem.chunking.element import Element, FileElements, is_in_anonymous_class
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _CALLABLE: Final = frozenset({"function", "method"})
 
+_HELD: Final = frozenset({"source", "element", "twin", "parameters"})
+"""Attributes of a version that it never frees."""
+
 Spans = list[tuple[int, int]]
 
-_shared: Final[dict[bytes, bytes]] = {}
 _MAX_SHARED: Final = 100_000
-"""One copy of each token. A comparison of two releases keeps the tokens of thousands of definitions."""
+"""Tokens of which one copy is kept. A comparison of two releases keeps the tokens of thousands of definitions."""
 
 
 class FileVersion:
-    """Blob of a path at one commit. Its elements are found when first needed."""
+    """Blob of a path at one commit. Its elements are found when first needed.
 
-    def __init__(self, path: bytes, oid: str, data: bytes, parse: Callable[[], FileElements]) -> None:
+    `shared` has one copy of each token of several files.
+    """
+
+    def __init__(
+        self,
+        path: bytes,
+        oid: str,
+        data: bytes,
+        parse: Callable[[], FileElements],
+        shared: dict[bytes, bytes] | None = None,
+    ) -> None:
         self.path = path
         self.oid = oid
         self.data = data
         self._parse = parse
+        self._shared = {} if shared is None else shared
+
+    def share(self, tokens: list[bytes]) -> list[bytes]:
+        """Return tokens as the copies that all files share."""
+        shared = self._shared
+        if len(shared) > _MAX_SHARED:
+            shared.clear()
+        return [shared.setdefault(token, token) for token in tokens]
 
     @cached_property
     def file(self) -> FileElements:
@@ -36,6 +56,10 @@ class FileVersion:
     def versions(self) -> "list[Version]":
         """All elements of the file."""
         return [Version(self, element) for element in self.file.elements]
+
+    def forget_versions(self) -> None:
+        """Let go of the elements; those that are still in use stay. Asked for again, they are new objects."""
+        self.__dict__.pop("versions", None)
 
     @cached_property
     def headers(self) -> "list[tuple[int, bytes]]":
@@ -58,6 +82,11 @@ class Version:
     @property
     def path(self) -> bytes:
         return self.source.path
+
+    def release(self) -> None:
+        """Free all computed parts but those of the key. They are computed again if they are needed."""
+        for part in self.__dict__.keys() - _HELD:
+            del self.__dict__[part]
 
     @cached_property
     def text(self) -> bytes:
@@ -139,13 +168,24 @@ class Version:
         if self.twin is not None:
             return self.twin.bag
         element = self.element
-        body = self._tokens_in([(element.body, element.end)]) if element.holds else self.body
-        return Counter(body) + Counter(self.parameters)
+        if element.holds:
+            body = self._tokens_in([(element.body, element.end)])
+        else:
+            # The list of tokens takes as much memory as the multiset, and few definitions need both.
+            body = self.__dict__.get("body") or self._tokens(element.body, element.end)
+        bag = Counter(body)
+        bag.update(self.parameters)
+        return bag
 
     @cached_property
     def tokens(self) -> int:
         """Number of these tokens."""
         return self.bag.total()
+
+    @property
+    def body_length(self) -> int:
+        """Number of the tokens of the body, of an element that holds others of its own text there."""
+        return len(self.body) if self.element.holds else self.tokens - len(self.parameters)
 
     @property
     def kind(self) -> str:
@@ -196,15 +236,22 @@ class Version:
         tokens: list[bytes] = []
         for start, end in _subtract(spans, self.source.file.comments):
             tokens += _TOKEN.findall(self.source.data, start, end)
-        if len(_shared) > _MAX_SHARED:
-            _shared.clear()
-        return [_shared.setdefault(token, token) for token in tokens]
+        return self.source.share(tokens)
 
 
 def similarity(one: Counter[bytes], other: Counter[bytes]) -> float:
     """Return the Dice coefficient of two multisets: 1.0 if they are equal, 0.0 if they share nothing."""
     total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 1.0
+    if not total:
+        return 1.0
+    # Without `one & other`, which makes a third multiset and takes longer.
+    fewer, more = (one, other) if len(one) < len(other) else (other, one)
+    count_in_more = more.get
+    shared = 0
+    for token, count in fewer.items():
+        if other_count := count_in_more(token):
+            shared += min(count, other_count)
+    return 2 * shared / total
 
 
 def _bracketed(tokens: list[bytes], at: int) -> list[bytes]:

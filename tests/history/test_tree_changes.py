@@ -1,5 +1,6 @@
 """Definitions that differ between two trees: what an oracle that applied the changes expects, and the same by hand."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.tree_changes import ADDED, CHANGED, MOVED, REMOVED, ElementChange, compare_trees
-from gitmem.history.version import FileVersion
+from gitmem.history.version import FileVersion, similarity
 from tests.gitrepo import Repo
 from tests.history.test_generated_histories import CHANGES, State, World, apply, new_function
 
@@ -28,12 +29,12 @@ class Total:
 """
 
 
-def compare(repo: Repo, since: str = "HEAD^", until: str = "HEAD") -> list[ElementChange]:
+def compare(repo: Repo, since: str = "HEAD^", until: str = "HEAD", *, with_text: bool = False) -> list[ElementChange]:
     """Return what differs between two revisions."""
     location = locate(repo.path)
     with open_reader(location, bulk=False) as blobs:
         files = read_changed_files(location, f"{since}^{{tree}}", f"{until}^{{tree}}")
-        return compare_trees(files.files, ElementReader(blobs, find_elements))
+        return compare_trees(files.files, ElementReader(blobs, find_elements), with_text=with_text)
 
 
 def changes(repo: Repo, files: dict[str, str | None]) -> list[tuple[str, ...]]:
@@ -173,11 +174,39 @@ def test_a_changed_member_of_an_anonymous_class_changes_the_definition_around_it
 def test_versions_share_their_tokens() -> None:
     # The tokens of thousands of definitions are the largest thing in memory when two releases are compared.
     source = b"def first(value):\n    return change(value)\n"
-    one, other = (
-        FileVersion(b"a.py", oid, source, lambda: find_elements(source, "python")).versions[0] for oid in ("1", "2")
-    )
+    shared: dict[bytes, bytes] = {}
+    files = [FileVersion(b"a.py", oid, source, lambda: find_elements(source, "python"), shared) for oid in ("1", "2")]
+    one, other = (file.versions[0] for file in files)
     assert one.body == other.body
     assert all(token is same for token, same in zip(one.body, other.body, strict=True))
+
+
+def test_a_comparison_keeps_neither_tokens_nor_texts_of_what_it_has_compared() -> None:
+    source = b"def first(value):\n    return change(value)\n"
+    version = FileVersion(b"a.py", "1", source, lambda: find_elements(source, "python")).versions[0]
+    bag, tokens, length = version.bag, version.tokens, version.body_length
+    assert "body" not in vars(version), "the list is as large as the multiset, which is enough to compare"
+    assert length == len(version.body)
+    key = version.key
+    version.release()
+    assert not {"text", "bag", "body", "signature"} & vars(version).keys()
+    assert (version.bag, version.tokens, version.key) == (bag, tokens, key)
+
+
+def test_changes_have_their_text_on_request(repo: Repo) -> None:
+    repo.commit({"total.py": TOTAL}, "first")
+    repo.commit({"total.py": TOTAL.replace("0", "1"), "add.py": ADD, "notes.txt": "one\n"}, "second")
+    assert {change.text for change in compare(repo)} == {b""}
+    texts = [change.text for change in compare(repo, with_text=True)]
+    assert all(texts)
+    assert ADD.encode().strip() in [text.strip() for text in texts]
+
+
+@given(*[st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]))] * 2)
+def test_similarity_is_the_dice_coefficient_of_multisets(one: list[bytes], other: list[bytes]) -> None:
+    first, second = Counter(one), Counter(other)
+    total = len(one) + len(other)
+    assert similarity(first, second) == (2 * (first & second).total() / total if total else 1.0)
 
 
 def test_a_blob_that_git_lacks_hides_no_other_change(tmp_path: Path) -> None:
