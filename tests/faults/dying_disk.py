@@ -2,10 +2,18 @@
 
 import errno
 import os
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
+from gitmem import fsio
+from gitmem.errors import GitmemError
 from gitmem.fsio import Disk
+from tests.faults.driver import InPlace
+from tests.gitrepo import Repo
 
 CHANGES: Final = ("create", "write", "set_mode", "sync", "rename", "link", "unlink", "make_folder", "remove_folder")
 
@@ -36,3 +44,35 @@ class DyingDisk(Disk):
                 raise self.error
             self.left -= 1
         return object.__getattribute__(self, name)
+
+
+class DyingInPlace(DyingDisk, InPlace):
+    """Control: a disk that dies, under a writer that writes over what is there."""
+
+
+def kill_each(
+    world: Repo, act: Callable[[Repo], object], look_after: Callable[[Repo], Iterable[str]], disk: type[DyingDisk], *,
+    step: int,
+) -> tuple[int, list[str]]:  # fmt: skip
+    """Kill an action at every `step`-th change of the disk, each time in a new copy of a repository.
+
+    Return the kills, and what was wrong after the last one: it ends at the first fault.
+    """
+    kills, bad = 0, list[str]()
+    repo = Repo(world.path.with_name("copy"))
+    while not bad:
+        shutil.rmtree(repo.path, ignore_errors=True)
+        shutil.copytree(world.path, repo.path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fsio, "disk", disk(kills * step))
+            try:
+                act(repo)
+            except Killed:
+                kills += 1
+            else:
+                break
+        try:
+            bad += look_after(repo)
+        except GitmemError as problem:
+            bad.append(problem.message)
+    return kills, bad

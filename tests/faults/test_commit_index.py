@@ -6,21 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from gitmem import fsio
-from gitmem.errors import GitmemError
 from gitmem.freshness.commit_index import find_history
 from gitmem.freshness.commit_run import index_commits
 from gitmem.store.snapshot import Snapshot
 from tests.commit_messages import Message, import_messages
-from tests.faults.driver import InPlace
-from tests.faults.dying_disk import DyingDisk, Killed
+from tests.faults.dying_disk import DyingDisk, DyingInPlace, kill_each
 from tests.faults.oracle import find_faults, small_steps
 from tests.gitrepo import Repo
 from tests.indexes import DumpedRow, dump_rows, index, search, workspace_of
-
-
-class DyingInPlace(DyingDisk, InPlace):
-    """Control: a disk that dies, under a writer that writes over what is there."""
 
 
 @pytest.fixture
@@ -45,48 +38,41 @@ def rows_of(repo: Repo) -> set[DumpedRow]:
     return set() if manifest is None else dump_rows(Snapshot(workspace.paths.history, manifest))
 
 
-def kill_each(folder: Path, disk: type[DyingDisk], *, step: int) -> tuple[int, list[str]]:
+def kill_run(folder: Path, disk: type[DyingDisk], *, step: int) -> tuple[int, list[str]]:
     """Kill a run at every `step`-th change of the disk, until something is wrong; return the kills, and what it was."""
     world = make_world(folder)
-    index_commits(workspace_of(world))
+    run_index(world)
     expected = rows_of(world)
     shutil.rmtree(world.path)
     world = make_world(folder)
-    kills, bad = 0, list[str]()
-    while True:
-        repo = Repo(folder / "copy")
-        shutil.rmtree(repo.path, ignore_errors=True)
-        shutil.copytree(world.path, repo.path)
+    before = rows_of(world)
+
+    def look_after(repo: Repo) -> Iterator[str]:
         workspace = workspace_of(repo)
-        before = rows_of(repo)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fsio, "disk", disk(kills * step))
-            try:
-                index_commits(workspace)
-            except Killed:
-                kills += 1
-            else:
-                return kills, bad
-        try:
-            bad += find_faults(workspace.paths.history)
-            bad += [] if before <= rows_of(repo) <= expected else ["other rows than before and after"]
-            bad += [] if search(repo, "old wing", workspace, kinds=("commits",), refresh=False).hits else ["no hits"]
-            index_commits(workspace)
-            bad += [] if rows_of(repo) == expected else ["the next run has other rows"]
-        except GitmemError as problem:
-            bad.append(problem.message)
-        if bad:
-            return kills, bad
+        yield from find_faults(workspace.paths.history)
+        if not before <= rows_of(repo) <= expected:
+            yield "other rows than before and after"
+        if not search(repo, "old wing", workspace, kinds=("commits",), refresh=False).hits:
+            yield "no hits"
+        run_index(repo)
+        if rows_of(repo) != expected:
+            yield "the next run has other rows"
+
+    return kill_each(world, run_index, look_after, disk, step=step)
+
+
+def run_index(repo: Repo) -> None:
+    index_commits(workspace_of(repo))
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_a_kill_at_any_change_of_the_disk_costs_no_repair(step: int, tmp_path: Path) -> None:
-    kills, bad = kill_each(tmp_path, DyingDisk, step=step)
+    kills, bad = kill_run(tmp_path, DyingDisk, step=step)
     assert kills >= 5
     assert bad == []
 
 
 @pytest.mark.usefixtures("small")
 def test_a_writer_in_place_would_be_caught(tmp_path: Path) -> None:
-    assert kill_each(tmp_path, DyingInPlace, step=1)[1]
+    assert kill_run(tmp_path, DyingInPlace, step=1)[1]

@@ -6,20 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gitmem import fsio
-from gitmem.errors import GitmemError
 from gitmem.freshness.past_run import index_past
-from tests.faults.driver import InPlace
-from tests.faults.dying_disk import DyingDisk, Killed
+from tests.faults.dying_disk import DyingDisk, DyingInPlace, kill_each
 from tests.faults.oracle import find_faults, small_steps
 from tests.faults.past_worlds import lives_of
 from tests.gitrepo import Repo
 from tests.indexes import index, python_file, workspace_of
 from tests.past_histories import ask, symbols_of
-
-
-class DyingInPlace(DyingDisk, InPlace):
-    """Control: a disk that dies, under a writer that writes over what is there."""
 
 
 @pytest.fixture
@@ -40,46 +33,40 @@ def make_world(folder: Path) -> Repo:
     return repo
 
 
-def kill_each(folder: Path, disk: type[DyingDisk], *, step: int) -> tuple[int, list[str]]:
+def kill_run(folder: Path, disk: type[DyingDisk], *, step: int) -> tuple[int, list[str]]:
     """Kill a run at every `step`-th change of the disk, until something is wrong; return the kills, and what it was."""
     world = make_world(folder)
     before = lives_of(world)
-    shutil.copytree(world.path, folder / "copy")
-    index_past(workspace_of(Repo(folder / "copy")))
-    expected = lives_of(Repo(folder / "copy"))
-    kills, bad = 0, list[str]()
-    while not bad:
-        repo = Repo(folder / "copy")
-        shutil.rmtree(repo.path)
-        shutil.copytree(world.path, repo.path)
-        workspace = workspace_of(repo)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fsio, "disk", disk(kills * step))
-            try:
-                index_past(workspace)
-            except Killed:
-                kills += 1
-            else:
-                break
-        try:
-            bad += find_faults(workspace.paths.past)
-            bad += [] if lives_of(repo) in (before, expected) else ["other lives than before and after"]
-            bad += [] if "old_wing" in symbols_of(ask(repo, "handle old wing")) else ["no results"]
-            index_past(workspace)
-            bad += [] if lives_of(repo) == expected else ["the next run has other lives"]
-        except GitmemError as problem:
-            bad.append(problem.message)
-    return kills, bad
+    after = Repo(folder / "after")
+    shutil.copytree(world.path, after.path)
+    run_index(after)
+    expected = lives_of(after)
+
+    def look_after(repo: Repo) -> Iterator[str]:
+        yield from find_faults(workspace_of(repo).paths.past)
+        if lives_of(repo) not in (before, expected):
+            yield "other lives than before and after"
+        if "old_wing" not in symbols_of(ask(repo, "handle old wing")):
+            yield "no results"
+        run_index(repo)
+        if lives_of(repo) != expected:
+            yield "the next run has other lives"
+
+    return kill_each(world, run_index, look_after, disk, step=step)
+
+
+def run_index(repo: Repo) -> None:
+    index_past(workspace_of(repo))
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.long)])
 def test_a_kill_at_any_change_of_the_disk_costs_no_life(step: int, tmp_path: Path) -> None:
-    kills, bad = kill_each(tmp_path, DyingDisk, step=step)
+    kills, bad = kill_run(tmp_path, DyingDisk, step=step)
     assert kills >= 3
     assert bad == []
 
 
 @pytest.mark.usefixtures("small")
 def test_a_writer_in_place_would_be_caught(tmp_path: Path) -> None:
-    assert kill_each(tmp_path, DyingInPlace, step=1)[1]
+    assert kill_run(tmp_path, DyingInPlace, step=1)[1]
