@@ -24,8 +24,7 @@ from gitmem.indexing.worker_protocol import KnownSegments
 from gitmem.paths import IndexPaths
 from gitmem.settings import Settings
 from gitmem.store.columns import OUTCOMES
-from gitmem.store.postings import Postings
-from gitmem.store.rows import Blobs, Rows
+from gitmem.store.rows import Rows, select_rows
 from gitmem.store.vector_files import VectorFiles
 
 MAX_REFUSED: Final = 8
@@ -208,29 +207,8 @@ def drop_blobs(rows: Rows, blobs: Collection[int]) -> Rows:
     sizes = np.diff(rows.blobs.first)
     is_kept = np.ones(len(sizes), np.bool_)
     is_kept[list(blobs)] = False
-    row_kept = np.repeat(is_kept, sizes)
     outcomes = np.where(is_kept, rows.blobs.outcomes, np.uint8(_FAILED)).astype(np.uint8)
-    first = np.concatenate([[0], np.cumsum(np.where(is_kept, sizes, 0))]).astype(np.int64)
     # The next run replaces the blob, names included.
     names = [name if kept else b"" for name, kept in zip(rows.blobs.names, is_kept.tolist(), strict=True)]
-    numbers = (np.cumsum(row_kept) - 1).astype(np.int32)
-    return Rows(
-        Blobs(rows.blobs.keys, rows.blobs.languages, outcomes, first, names),
-        {name: values[row_kept] for name, values in rows.columns.items()},
-        [label for label, kept in zip(rows.labels, row_kept.tolist(), strict=True) if kept],
-        rows.vectors[row_kept],
-        rows.contents[row_kept],
-        {name: _keep_rows(postings, row_kept, numbers) for name, postings in rows.postings.items()},
-    )
-
-
-def _keep_rows(postings: Postings, row_kept: NDArray[np.bool_], numbers: NDArray[np.int32]) -> Postings:
-    """Return postings of the kept rows, renumbered, with only the terms that still occur."""
-    kept = row_kept[postings.row]
-    terms, term = np.unique(postings.term[kept], return_inverse=True)
-    return Postings(
-        [postings.terms[number] for number in terms.tolist()],
-        term.astype(np.int32),
-        numbers[postings.row[kept]],
-        postings.frequency[kept],
-    )
+    marked = dataclasses.replace(rows, blobs=dataclasses.replace(rows.blobs, outcomes=outcomes))
+    return select_rows(marked, np.repeat(is_kept, sizes), names)
