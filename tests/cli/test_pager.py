@@ -1,8 +1,6 @@
 """On a terminal, long output goes through the pager that git would use; otherwise no pager is started."""
 
 import os
-import pty
-import select
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,33 +11,17 @@ import pytest
 from gitmem.cli.pager import choose_pager
 from gitmem.cli.style import choose_style
 from gitmem.errors import ExitCode
+from tests.cli.terminal import run_on_terminal
 from tests.gitrepo import Repo
 from tests.sample import SIGN
 
 LOUD = "sed 's/^/paged: /'"
 
 
-def run_on_terminal(*args: str, cwd: Path, variables: Mapping[str, str]) -> tuple[int, str]:
-    """Run gitmem with its output on a terminal; return exit code and everything that the terminal got."""
-    controller, terminal = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", **variables}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gitmem", *args],
-        cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal,
-    )  # fmt: skip
-    os.close(terminal)
-    output = b""
-    while True:
-        select.select([controller], [], [])
-        try:
-            data = os.read(controller, 65536)
-        except OSError:  # Linux reports the end of a terminal as an error
-            break
-        if not data:
-            break
-        output += data
-    os.close(controller)
-    return process.wait(), output.decode().replace("\r\n", "\n")
+def run_gitmem(*args: str, cwd: Path, variables: Mapping[str, str]) -> tuple[int, str]:
+    """Run gitmem on a terminal; return exit code and output with plain ends of lines."""
+    code, output = run_on_terminal([sys.executable, "-m", "gitmem", *args], cwd, variables)
+    return code, output.replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +36,7 @@ def run_on_terminal(*args: str, cwd: Path, variables: Mapping[str, str]) -> tupl
     ],
 )
 def test_output_on_a_terminal_goes_through_the_pager(indexed: Repo, args: list[str]) -> None:
-    code, output = run_on_terminal(*args, cwd=indexed.path, variables={"GIT_PAGER": LOUD})
+    code, output = run_gitmem(*args, cwd=indexed.path, variables={"GIT_PAGER": LOUD})
     assert code == ExitCode.OK
     assert output
     assert all(line.startswith("paged: ") for line in output.splitlines()), output
@@ -62,7 +44,7 @@ def test_output_on_a_terminal_goes_through_the_pager(indexed: Repo, args: list[s
 
 def test_paged_output_has_colours_and_the_width_of_the_terminal(indexed: Repo) -> None:
     variables = {"GIT_PAGER": LOUD, "COLUMNS": "60"}
-    _, output = run_on_terminal("query", "-n", "1", SIGN, cwd=indexed.path, variables=variables)
+    _, output = run_gitmem("query", "-n", "1", SIGN, cwd=indexed.path, variables=variables)
     assert "\x1b[35msrc/cookies.py" in output
     heading = next(line for line in output.splitlines() if "src/cookies.py" in line)
     assert heading.endswith("\x1b[0m")
@@ -70,7 +52,7 @@ def test_paged_output_has_colours_and_the_width_of_the_terminal(indexed: Repo) -
 
 @pytest.mark.parametrize("args", [["--no-pager", "query", SIGN], ["status"], ["-V"], ["query", "--help"]])
 def test_output_without_a_pager(indexed: Repo, args: list[str]) -> None:
-    code, output = run_on_terminal(*args, cwd=indexed.path, variables={"GIT_PAGER": LOUD})
+    code, output = run_gitmem(*args, cwd=indexed.path, variables={"GIT_PAGER": LOUD})
     assert code == ExitCode.OK
     assert "paged: " not in output
 
@@ -84,27 +66,25 @@ def test_no_pager_is_started_without_a_terminal(indexed: Repo) -> None:
 
 
 def test_a_pager_that_leaves_early_is_not_an_error(indexed: Repo) -> None:
-    code, output = run_on_terminal("help", "query", cwd=indexed.path, variables={"GIT_PAGER": "head -n 1"})
+    code, output = run_gitmem("help", "query", cwd=indexed.path, variables={"GIT_PAGER": "head -n 1"})
     assert (code, output) == (ExitCode.OK, "Usage: gitmem query [OPTIONS] TEXT...|- [-- PATH...]\n")
 
 
 @pytest.mark.parametrize("pager", ["/nowhere/pager", "/nowhere/pager --option"])
 def test_a_pager_that_does_not_exist_is_reported(indexed: Repo, pager: str) -> None:
-    code, output = run_on_terminal("help", "query", cwd=indexed.path, variables={"GIT_PAGER": pager})
+    code, output = run_gitmem("help", "query", cwd=indexed.path, variables={"GIT_PAGER": pager})
     assert code == ExitCode.OK
     assert f"the pager `{pager}` cannot be run" in " ".join(output.split())
 
 
 def test_an_error_is_printed_after_the_pager_has_ended(indexed: Repo) -> None:
-    code, output = run_on_terminal(
-        "memory", "show", "mem_0123456789ab", cwd=indexed.path, variables={"GIT_PAGER": LOUD}
-    )
+    code, output = run_gitmem("memory", "show", "mem_0123456789ab", cwd=indexed.path, variables={"GIT_PAGER": LOUD})
     assert code == ExitCode.USAGE
     assert output.startswith("error: no such record")
 
 
 def test_the_default_pager_leaves_at_once_if_the_output_fits(indexed: Repo) -> None:
-    code, output = run_on_terminal("query", "-n", "1", SIGN, cwd=indexed.path, variables={"LINES": "50"})
+    code, output = run_gitmem("query", "-n", "1", SIGN, cwd=indexed.path, variables={"LINES": "50"})
     assert code == ExitCode.OK
     assert "src/cookies.py" in output
 

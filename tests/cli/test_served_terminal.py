@@ -1,15 +1,12 @@
 """Served output on a terminal: the same bytes as without a server, pager, colours and width included."""
 
-import os
-import pty
-import select
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import run_on_terminal
 from tests.gitrepo import Repo
 from tests.resident.served import serving, without_times
 from tests.sample import SIGN, Outcome
@@ -25,27 +22,9 @@ COLD = "import sys; from gitmem.cli.main import main; main()"
 LOUD = "sed 's/^/paged: /'"
 
 
-def run_on_terminal(script: str, *args: str, cwd: Path, variables: Mapping[str, str]) -> Outcome:
-    """Run a script with its output on a terminal; return exit code and everything that the terminal got."""
-    controller, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", script, *args],
-        cwd=cwd, env={**os.environ, "TERM": "xterm", **variables},
-        stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal,
-    )  # fmt: skip
-    os.close(terminal)
-    output = b""
-    while True:
-        select.select([controller], [], [])
-        try:
-            data = os.read(controller, 65536)
-        except OSError:  # Linux reports the end of a terminal as an error
-            break
-        if not data:
-            break
-        output += data
-    os.close(controller)
-    return Outcome(process.wait(), output.decode(), "")
+def run_script(script: str, *args: str, cwd: Path, variables: Mapping[str, str]) -> Outcome:
+    """Run a script on a terminal."""
+    return Outcome(*run_on_terminal([sys.executable, "-P", "-c", script, *args], cwd, variables), "")
 
 
 @pytest.mark.parametrize(
@@ -64,12 +43,12 @@ def test_a_terminal_gets_the_same_from_a_server(own: Repo, variables: Mapping[st
     commands = (["query", "-n", "3", "cookie", "src"], ["query", "--path", "none/**", "x"], ["query", "-n", "0", "x"])
     with serving(own.path):
         for args in (*commands, ["related", "--full", "src/cookies.py:8"], ["--no-pager", "query", SIGN]):
-            served = run_on_terminal(SERVED, *args, cwd=own.path, variables=variables)
-            cold = run_on_terminal(COLD, "--no-server", *args, cwd=own.path, variables=variables)
+            served = run_script(SERVED, *args, cwd=own.path, variables=variables)
+            cold = run_script(COLD, "--no-server", *args, cwd=own.path, variables=variables)
             assert without_times(served) == without_times(cold), args
 
 
 def test_a_pager_that_does_not_exist_is_left_to_the_client(own: Repo) -> None:
     with serving(own.path):
-        served = run_on_terminal(SERVED, "query", SIGN, cwd=own.path, variables={"GIT_PAGER": "no-such-pager"})
+        served = run_script(SERVED, "query", SIGN, cwd=own.path, variables={"GIT_PAGER": "no-such-pager"})
     assert served.code == 99
