@@ -1,4 +1,4 @@
-"""Interface of embedding models, and the quantisation of their vectors for storage."""
+"""Interface of embedding models, and the quantisation of their vectors."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol

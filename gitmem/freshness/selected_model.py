@@ -12,6 +12,7 @@ from gitmem.indexing.fingerprint import current_fingerprint, differs_in_model_on
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.store.manifest import Manifest
 from gitmem.store.vector_files import model_folder
+from gitmem.store.vector_levels import SEARCHED_LEVELS
 from gitmem.workspace import Workspace
 
 CHUNK_BYTES: Final = 700
@@ -57,7 +58,7 @@ class SelectedModel:
                     if number is not None and number <= self._workspace.settings.max_file_bytes
                 ]
             chunks = sum(max(1, number // CHUNK_BYTES) for number in sizes)
-            total = chunks * (ROW_BYTES + stage.dimensions + stage.dimensions // 8)
+            total = chunks * (ROW_BYTES + SEARCHED_LEVELS.width(stage.dimensions) + stage.dimensions // 8)
             self._announce(
                 f"{count(len(sizes), 'file')} in about {count(chunks, 'chunk')} of {stage.dimensions} dimensions: "
                 f"an index of about {size(total)}"

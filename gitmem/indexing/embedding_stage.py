@@ -26,6 +26,7 @@ from gitmem.settings import Settings
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.rows import Rows, select_rows
 from gitmem.store.vector_files import VectorFiles
+from gitmem.store.vector_levels import snap_to_levels
 
 MAX_REFUSED: Final = 8
 """Refused texts that end a run in which none was accepted: it is not the texts that are wrong."""
@@ -88,8 +89,10 @@ class EmbeddingStage:
             first.setdefault(contents[row], row)
         embedded, reasons = self._embed(list(first), [texts[row] for row in first.values()], watch)
         vectors, scales = found.vectors, found.scales
-        for content, (vector, scale) in embedded.items():
-            vectors[first[content]], scales[first[content]] = vector, scale
+        if embedded:
+            places = [first[content] for content in embedded]
+            exact, exact_scales = (np.array(column) for column in zip(*embedded.values(), strict=True))
+            vectors[places], scales[places] = snap_to_levels(exact, exact_scales)
         sources = np.fromiter((first[contents[row]] for row in found.missing.tolist()), np.int64, len(found.missing))
         vectors[found.missing], scales[found.missing] = vectors[sources], scales[sources]
         # The length of a vector before normalisation says nothing about the text of a transformer.

@@ -272,7 +272,7 @@ def _read_chunks(index: OpenSegments, rows: NDArray[np.int64]) -> Chunks:
     for segment in index.segments:
         own = np.arange(segment.rows, dtype=np.int64)
         symbols += segment.symbols(own)
-        signatures.append(np.packbits(segment.vectors(own) > 0, axis=1))
+        signatures.append(segment.bits())
     bits = np.concatenate(signatures) if signatures else np.zeros((0, 0), np.uint8)
     return Chunks([symbols[row] for row in rows.tolist()], bits[rows])
 

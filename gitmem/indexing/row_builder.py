@@ -27,6 +27,7 @@ from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.labels import pack_label
 from gitmem.store.occurrences import pack_occurrences
+from gitmem.store.vector_levels import snap_to_levels
 from gitmem.types import CHUNK_TYPES, COMMIT, NOTEBOOK_LANGUAGE, Chunk
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
@@ -144,7 +145,7 @@ class RowBuilder:
         new = np.fromiter(first.values(), np.int64, len(first))
         bags = Bags(self._identifiers, len(new), _select_bags(counts, new, len(contents)))
         embeddings = self._encoder.encode(bags, check_stop)
-        quantised = quantise(embeddings.vectors)
+        quantised = snap_to_levels(*quantise(embeddings.vectors))
         found.vectors[new] = quantised.vectors
         found.scales[new], found.norms[new] = quantised.scales.astype("<f2"), embeddings.norms.astype("<f2")
         sources = np.fromiter((first[contents[text]] for text in found.missing.tolist()), np.int64, len(found.missing))

@@ -17,6 +17,7 @@ from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.occurrences import NAMES, inflate_names
 from gitmem.store.section import damaged
 from gitmem.store.segment import Segment
+from gitmem.store.vector_levels import SEARCHED_LEVELS
 
 LEAF_BYTES: Final = 32
 
@@ -161,7 +162,7 @@ def _encode_postings(postings: _Postings, start: int, end: int) -> bytes:
 def find_differing_vectors(segment: Segment, blob: int, other: Segment, other_blob: int) -> bool:
     """Return whether two blobs with the same rows have vectors that two processors cannot explain.
 
-    The last bit of a sum depends on the order in which a processor adds, and so may a rounded component.
+    The last bit of a sum depends on the order in which a processor adds, and so may the level of a component.
     """
     one, two = (np.arange(int(item.first[at]), int(item.first[at + 1]))
                 for item, at in ((segment, blob), (other, other_blob)))  # fmt: skip
@@ -169,8 +170,8 @@ def find_differing_vectors(segment: Segment, blob: int, other: Segment, other_bl
         return True
     if not len(one):
         return False
-    steps = np.abs(segment.vectors(one).astype(np.int16) - other.vectors(two).astype(np.int16))
-    if steps.max(initial=0) > 1:
+    steps = SEARCHED_LEVELS.steps(segment.vectors(one)) - SEARCHED_LEVELS.steps(other.vectors(two))
+    if np.abs(steps).max(initial=0) > 1:
         return True
     pairs = ((segment.values(name, one), other.values(name, two)) for name in _VECTOR_COLUMNS)
     return not all(np.allclose(left.astype(float), right.astype(float), rtol=0.01) for left, right in pairs)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 """Version of the content of segments, part of the fingerprint of an index: increase it when they must be rebuilt."""
 
 FIELDS: Final = ("text", "symbol")

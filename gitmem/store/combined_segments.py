@@ -38,10 +38,13 @@ class CombinedSegments(OpenSegments):
         return {name: self.column(name)[rows].astype(COLUMNS[name], copy=False) for name in names}
 
     def bits(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        yield 0, self._joined_bits()
+
+    def _joined_bits(self) -> NDArray[np.uint8]:
         if self._bits is None:
             parts = [bits for _, bits in super().bits()]
             self._bits = np.concatenate(parts) if parts else np.zeros((0, 0), np.uint8)
-        yield 0, self._bits
+        return self._bits
 
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
         if len(rows) > _FEW_ROWS:
@@ -58,14 +61,15 @@ class CombinedSegments(OpenSegments):
         ]
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        if len(rows) > _FEW_ROWS:
+        if len(rows) > _FEW_ROWS or not self.segments:
             return super().vectors(rows)
-        # As in `symbols`. The vectors are not joined like columns: they are most of an index.
+        # As in `symbols`. The magnitudes are not joined like columns: they are most of an index.
         places = self._places_of(rows)
         own = (rows - self.bases[places]).tolist()
-        read = [segment.read_vector for segment in self.segments]
+        read = [segment.read_magnitudes for segment in self.segments]
         found = b"".join([read[place](row) for place, row in zip(places.tolist(), own, strict=True)])
-        return np.frombuffer(found, np.int8).reshape(len(rows), self.dimensions)
+        magnitudes = np.frombuffer(found, np.uint8).reshape(len(rows), self.segments[0].width("vectors"))
+        return self.segments[0].levels.unpack(magnitudes, self._joined_bits()[rows], self.dimensions)
 
     def _places_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of the segments of some rows."""

@@ -25,7 +25,7 @@ from gitmem.store.occurrences import NAMES, Occurrences, unpack_occurrences
 from gitmem.store.packed_file import PackedContainer
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
 from gitmem.store.section import damaged
-from gitmem.store.vector_levels import packed_width, unpack_vectors
+from gitmem.store.vector_levels import PAST_LEVELS, SEARCHED_LEVELS
 from gitmem.types import CHUNK_TYPES, ResultUnit
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _CHECKED_TERMS: Final = 1 << 14
 class Segment:
     """Open segment.
 
-    One that `is_compact` has deflated sections, vectors of few levels, and records that are not those of names.
+    One that `is_compact` has deflated sections, vectors of fewer `levels`, and records that are not those of names.
     """
 
     def __init__(self, container: Container) -> None:
@@ -55,6 +55,7 @@ class Segment:
             self.dimensions, self._id_bytes = int(fields["dimensions"]), int(fields["id_bytes"])
             self.languages = [str(name) for name in fields["languages"]]
             self.is_compact = bool(fields.get(COMPACT, False))
+            self.levels = PAST_LEVELS if self.is_compact else SEARCHED_LEVELS
             sizes = {"oids": self.blobs * self._id_bytes, "first": 4 * (self.blobs + 1), "asked": 2 * self.blobs,
                      "vectors": self.rows * self.width("vectors"), "bits": self.rows * -(-self.dimensions // 8),
                      "language": 2 * self.blobs, "outcome": self.blobs, "label_at": 4 * (self.rows + 1),
@@ -124,7 +125,7 @@ class Segment:
 
     def width(self, name: str) -> int:
         """Return the number of bytes per row of a section."""
-        vector = packed_width(self.dimensions) if self.is_compact else self.dimensions
+        vector = self.levels.width(self.dimensions)
         widths = {"bits": -(-self.dimensions // 8), "vectors": vector, "content": CONTENT_BYTES}
         return widths[name] if name in widths else np.dtype(COLUMNS[name]).itemsize
 
@@ -141,11 +142,8 @@ class Segment:
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the quantised vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
-        stored = self._file["vectors"].pick(rows, self.width("vectors"))
-        return self._unpack_vectors(stored, rows) if self.is_compact else stored.view(np.int8)
-
-    def _unpack_vectors(self, magnitudes: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        return unpack_vectors(magnitudes, self._file["bits"].pick(rows, self.width("bits")), self.dimensions)
+        magnitudes, signs = (self._file[name].pick(rows, self.width(name)) for name in ("vectors", "bits"))
+        return self.levels.unpack(magnitudes, signs, self.dimensions)
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
@@ -238,11 +236,10 @@ class Segment:
         """Return the label between two offsets, see `label_bounds`."""
         return bytes(self._file["labels"].read(start, end))
 
-    def read_vector(self, row: int) -> memoryview:
-        """Return the quantised vector of one row; only its blocks are read."""
-        if self.is_compact:
-            return self.vectors(np.array([row])).data.cast("B")
-        return self._file["vectors"].read(row * self.dimensions, (row + 1) * self.dimensions)
+    def read_magnitudes(self, row: int) -> memoryview:
+        """Return the packed magnitudes of the vector of one row; only their blocks are read."""
+        width = self.width("vectors")
+        return self._file["vectors"].read(row * width, (row + 1) * width)
 
     def units(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[tuple[ResultUnit, ...]]:
         """Return the results that share each of some rows; nothing for a row that is one itself.

@@ -27,7 +27,7 @@ from gitmem.store.posting_writer import PostingWriter, sort_postings
 from gitmem.store.postings import ROW, SortedPostings
 from gitmem.store.rows import Rows
 from gitmem.store.segment import COMPACT, MAGIC, MAX_ROWS, Segment
-from gitmem.store.vector_levels import pack_magnitudes, unit_scales, unpack_vectors
+from gitmem.store.vector_levels import PAST_LEVELS, SEARCHED_LEVELS, unit_scales
 from gitmem.streamed_file import StreamedFile
 
 _STEP_BYTES: Final = 4 << 20
@@ -125,19 +125,19 @@ class RowsSource:
             # Bit signatures: the number of differing signs estimates the angle of two vectors (Charikar 2002). Search
             # scans them and reads only the vectors of the nearest rows.
             yield np.packbits(rows.vectors > 0, axis=1).data
-        elif name == "vectors" and self.is_compact:
-            yield pack_magnitudes(rows.vectors).data
+        elif name == "vectors":
+            yield (PAST_LEVELS if self.is_compact else SEARCHED_LEVELS).pack(rows.vectors).data
         elif name == "scale" and self.is_compact:
             yield self._scales().data
         elif name in COLUMNS:
             yield np.ascontiguousarray(rows.columns[name].astype(COLUMNS[name])).data
         else:
-            yield np.ascontiguousarray(rows.vectors if name == "vectors" else rows.contents).data
+            yield np.ascontiguousarray(rows.contents).data
 
     def _scales(self) -> NDArray[np.float16]:
         """Return the scales of the vectors that will be read."""
         vectors = self._rows.vectors
-        read = unpack_vectors(pack_magnitudes(vectors), np.packbits(vectors > 0, axis=1), self.dimensions)
+        read = PAST_LEVELS.unpack(PAST_LEVELS.pack(vectors), np.packbits(vectors > 0, axis=1), self.dimensions)
         return unit_scales(read, self._rows.columns["scale"].astype(np.float16))
 
     def postings(self, field: str, _terms: int, /) -> Iterator[SortedPostings]:

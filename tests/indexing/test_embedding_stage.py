@@ -14,6 +14,7 @@ from gitmem.embedding.text_encoder import Patience, TextEncoder, Vectors, Watch,
 from gitmem.errors import ProviderFailed, ProviderSlow
 from gitmem.indexing.embedding_stage import EmbeddingStage
 from gitmem.paths import IndexPaths
+from gitmem.store.vector_levels import snap_to_levels
 from tests.embedding.provider_server import vector_of
 from tests.store.sample_rows import SampleBlob, SampleChunk, rows_of
 
@@ -71,7 +72,9 @@ def test_no_request_has_more_than_a_hundred_texts_and_their_number_changes_no_ve
     embedded = stage_of(model, tmp_path).complete(rows_of(MANY_BLOBS[:count]), TEXTS[:count], ignore)
     assert max(sizes_of(model), default=0) <= 100
     assert not embedded.failed
-    alone = quantise(np.array([vector_of(text.decode(), DIMENSIONS) for text in TEXTS[:count]]).reshape(-1, DIMENSIONS))
+    texts = [vector_of(text.decode(), DIMENSIONS) for text in TEXTS[:count]]
+    exact = quantise(np.array(texts, np.float32).reshape(-1, DIMENSIONS))
+    alone = snap_to_levels(exact.vectors, exact.scales)
     assert (embedded.rows.vectors == alone.vectors).all()
 
 

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES
 from gitmem.store.postings import Postings
 from gitmem.store.rows import Blobs, Rows
+from gitmem.store.vector_levels import SEARCHED_LEVELS
 from gitmem.types import CHUNK_TYPES
 
 DIMENSIONS = 64
@@ -45,10 +47,12 @@ def content_of(chunk: SampleChunk) -> bytes:
     return hashlib.blake2b(repr((chunk.symbol, sorted(chunk.terms.items()))).encode(), digest_size=16).digest()
 
 
-def vector_of(blob: SampleBlob, chunk: SampleChunk) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+def vector_of(blob: SampleBlob, chunk: SampleChunk) -> NDArray[np.int8]:
     """Return a vector that depends only on blob and chunk."""
     seed = int.from_bytes(hashlib.sha1(repr((blob.oid, chunk.start, chunk.symbol)).encode()).digest()[:8])
-    return np.random.default_rng(seed).integers(-127, 128, DIMENSIONS).astype(np.int8)
+    vectors = np.random.default_rng(seed).integers(-127, 128, (1, DIMENSIONS)).astype(np.int8)
+    vector: NDArray[np.int8] = SEARCHED_LEVELS.nearest(vectors)[0]
+    return vector
 
 
 def rows_of(blobs: Sequence[SampleBlob]) -> Rows:

@@ -25,7 +25,6 @@ from gitmem.store.packed_file import (
     unpack_block,
 )
 from gitmem.store.section import Section
-from gitmem.store.vector_levels import pack_magnitudes, unit_scales, unpack_vectors
 
 MAGIC = b"GITMEMTT"
 
@@ -145,25 +144,6 @@ def test_a_flipped_bit_is_found_and_no_file_is_none(tmp_path: Path) -> None:
         container["a"].all()
     with pytest.raises(DamagedFile):
         container.check()
-
-
-@pytest.mark.parametrize("dimensions", [1, 7, 64, 256])
-def test_vectors_of_few_levels_keep_their_signs_and_nearly_their_direction(dimensions: int) -> None:
-    floats = np.random.default_rng(dimensions).normal(size=(200, dimensions))
-    vectors = np.rint(127 * floats / np.abs(floats).max(axis=1, keepdims=True)).astype(np.int8)
-    read = unpack_vectors(pack_magnitudes(vectors), np.packbits(vectors > 0, axis=1), dimensions)
-    assert ((read > 0) == (vectors > 0)).all()
-    scales = unit_scales(read, np.ones(len(read), np.float16)).astype(np.float32)
-    unit = read * scales[:, None]
-    assert np.abs(np.linalg.norm(unit, axis=1) - 1).max() < 0.01
-    cosines = (unit * vectors).sum(axis=1) / np.linalg.norm(vectors.astype(np.float32), axis=1)
-    assert cosines.mean() > 0.97 or dimensions < 64
-
-
-def test_a_vector_of_nothing_stays_without_length() -> None:
-    nothing = np.zeros((1, 64), np.int8)
-    read = unpack_vectors(pack_magnitudes(nothing), np.packbits(nothing > 0, axis=1), 64)
-    assert unit_scales(read, np.zeros(1, np.float16)).tolist() == [0.0]
 
 
 _BLOCKS = 3 * (64 << 20) // PACKED_BLOCK
