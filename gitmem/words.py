@@ -62,6 +62,17 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
+def utf8_text(data: bytes) -> bytes:
+    """Return a blob in UTF-8: unchanged if it is valid, else converted from Latin-1. Lines keep their numbers."""
+    if data.isascii():
+        return data
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("latin-1").encode("utf-8")
+    return data
+
+
 def split_identifier(identifier: str) -> list[str]:
     """Split an identifier into its parts, in their original case."""
     # One expression splits nearly all identifiers of code. The Unicode rules need two passes and are slower.

@@ -4,21 +4,25 @@ from typing import Final
 
 from gitmem.commit import commit_text
 from gitmem.types import COMMIT, NOTEBOOK_LANGUAGE
+from gitmem.words import utf8_text
 
 MAX_NOTEBOOK_BYTES: Final = 64 << 20
 """Maximum size of a notebook with its outputs. Without them it may have the size of any other file."""
 
 
 def text_of(data: bytes, language: str) -> bytes:
-    """Return the text of a blob of a language: that of the cells of a notebook, a commit in UTF-8, else all bytes."""
+    """Return the text of a blob of a language: that of the cells of a notebook, else all of it, in UTF-8.
+
+    Offsets of chunks are those in this text.
+    """
     if language == COMMIT:
-        return commit_text(data)
+        return utf8_text(commit_text(data))
     if language != NOTEBOOK_LANGUAGE:
-        return data
+        return utf8_text(data)
     from gitmem.chunking.notebook import read_notebook
 
     notebook = read_notebook(data)
-    return data if notebook is None else notebook.text
+    return utf8_text(data) if notebook is None else notebook.text
 
 
 def read_limit(language: str, limit: int) -> int:

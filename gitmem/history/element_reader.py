@@ -10,6 +10,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.history.trace_cache import TraceCache
 from gitmem.history.version import FileVersion
+from gitmem.words import utf8_text
 
 _AHEAD: Final = 24
 """Blobs read at once from those that will be needed next."""
@@ -55,7 +56,7 @@ class ElementReader:
         self.is_complete = self.is_complete and not self.missing
 
     def read(self, oid: str) -> bytes:
-        """Return the content of a blob; nothing if it is "", missing or damaged."""
+        """Return the text of a blob in UTF-8; nothing if it is "", missing or damaged."""
         if not oid:
             return b""
         if self._check is not None:
@@ -66,7 +67,7 @@ class ElementReader:
             recent = dict(list(self._data.items())[-_CACHED:])
             contents = dict(self._blobs.read_many(wanted))
             self.note_missing(name for name, content in contents.items() if content is None)
-            self._data = recent | {name: content or b"" for name, content in contents.items()}
+            self._data = recent | {name: utf8_text(content or b"") for name, content in contents.items()}
         return self._data[oid]
 
     def version(self, path: bytes, oid: str) -> FileVersion:

@@ -29,6 +29,7 @@ from gitmem.store.labels import pack_label
 from gitmem.store.occurrences import pack_occurrences
 from gitmem.store.vector_levels import snap_to_levels
 from gitmem.types import CHUNK_TYPES, COMMIT, NOTEBOOK_LANGUAGE, Chunk
+from gitmem.words import utf8_text
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
 _HEAD_BYTES: Final = 256
@@ -65,7 +66,9 @@ def _read_text(language: str, content: bytes) -> _Text:
         return _Text(language, "" if notebook.cells else "empty", notebook.text, notebook.cells)
     language = DAMAGED_LANGUAGE if language == NOTEBOOK_LANGUAGE else language
     content = commit_text(content) if language == COMMIT else content
-    return _Text(language, skip_reason(content, language), content)
+    # The parser reads UTF-8 alone: an identifier in Latin-1 would end at its first letter beyond ASCII.
+    reason = skip_reason(content, language)
+    return _Text(language, reason, content if reason else utf8_text(content))
 
 
 class RowBuilder:
@@ -98,8 +101,8 @@ class RowBuilder:
         if self._definitions is not None:
             self._definitions.roll_back()
         chunks = _BatchChunks(self.bounds, self._identifiers, self._definitions)
-        # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
-        # and the byte offsets of the chunks still hold for the original blob.
+        # Secrets are masked byte for byte before anything reads the text, so no term, name or vector can leak one, and
+        # the byte offsets of the chunks still hold for the text that `chunking.blob_text` makes of the blob.
         texts = [_read_text(*blob) for blob in batch]
         masked = iter(mask_each([text.content for text in texts if not text.reason]))
         for text in texts:
