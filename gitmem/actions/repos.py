@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from gitmem.actions.uninstall import remove_own_index
@@ -108,7 +109,8 @@ def drop_run(workspace: Workspace, at: str) -> DroppedRun:
     with open_index_writer(paths, wait=True) as writer:
         manifest, blobs = require_index(workspace), read_blobs(paths, at)
         if blobs is None:
-            raise UsageError(f"no run at `{at}` in the log", hint="gitmem repos runs NAME")
+            folder = quote(str(registered_folder(workspace)))
+            raise UsageError(f"no run at `{at}` in the log", hint=f"gitmem repos runs {folder}")
         # Views that have one of the blobs leave the manifest too, so the next run compares their trees with the index.
         rest = remove_blobs(paths, manifest, blobs)
         # The index first: a process that is killed in between leaves a run that can be dropped again.

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from gitmem.cli.repository_entry import enter_if_new
 from gitmem.errors import ExitCode
 from gitmem.freshness.currency import is_current
 from gitmem.git.locate import RepositoryLocation, describe_head
@@ -20,6 +21,7 @@ def index_head() -> ExitCode:
         from gitmem.cli.nested_run import index_all
 
         return index_all(workspace, IndexOptions())
+    enter_if_new(workspace, os.environ)
     if tree and name.isascii() and is_current(workspace, tree) and not _has_staged_files(workspace.location):
         print(f"up to date: {name}")
         return ExitCode.OK

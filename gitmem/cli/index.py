@@ -11,6 +11,7 @@ from gitmem.actions.patterns_of_run import apply_patterns, check_patterns, keep_
 from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.index_run import IndexOptions, parse_since, run_index
+from gitmem.cli.repository_entry import enter_if_new
 from gitmem.cli.revision_option import revision_options
 from gitmem.cli.run_preview import print_preview
 from gitmem.errors import ExitCode, OutsideRepository, UsageError
@@ -66,7 +67,8 @@ def command(
     """Bring the index up to date.
 
     PATH is in the repository to index, by default the current one. A folder or a file outside of any repository is
-    indexed as well, with all files that git would not ignore. Its index is in the user's data folder.
+    indexed as well, with all files that git would not ignore. Its index is in the user's data folder. All of them
+    enter the list of `gitmem repos`, so that `gitmem query --all` finds them.
 
     HEAD and the staged files are indexed; only blobs that are not indexed yet are read and embedded. A query finds and
     indexes all other changed files. `--include` and `--exclude` are kept in the repository's git configuration, so that
@@ -108,6 +110,7 @@ def command(
     keep_patterns(workspace, include, exclude, os.environ)
     if reset:
         _remove_index(workspace)
+    enter_if_new(workspace, os.environ)
     return run_index(workspace, tree, label, options)
 
 
@@ -212,14 +215,11 @@ def _open(ctx: click.Context, path: str, *, dry_run: bool) -> Workspace:
     except OutsideRepository:
         if not path or dry_run:
             raise
-    from gitmem.actions.repos import note_repository  # few runs are the first one of a folder
-    from gitmem.git.plain_folders import make_plain_folder
+    from gitmem.git.plain_folders import make_plain_folder  # few runs are the first one of a folder
 
     # Also for a known folder: a file may be added to it, or the whole of it after single files.
     make_plain_folder(Path(ctx.obj["folder"]) / path, os.environ)
-    workspace = open_here(ctx, path)
-    note_repository(workspace, os.environ)
-    return workspace
+    return open_here(ctx, path)
 
 
 def _remove_index(workspace: Workspace) -> None:

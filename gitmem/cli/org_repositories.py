@@ -63,7 +63,8 @@ def drop(ctx: click.Context, repository: str, rev: str, yes: bool, dsn: str, as_
     """
     if not yes:
         target = f"revision {visible(rev)} of {visible(repository)}" if rev else visible(repository)
-        confirm(f"remove {target} from the server?", "gitmem org drop REPOSITORY --yes")
+        rest = f" --rev {visible(rev)}" if rev else ""
+        confirm(f"remove {target} from the server?", f"gitmem org drop {visible(repository)}{rest} --yes")
     with open_database(dsn or org_settings(ctx).org) as database:
         freed = drop_repository(database, repository, rev)
     if as_json:

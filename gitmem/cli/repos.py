@@ -45,8 +45,8 @@ _name_argument = click.argument("repository", metavar="NAME|PATH", shell_complet
 def command() -> None:
     """List, add, rename and remove the repositories that can be searched together.
 
-    `gitmem init` adds each. `gitmem query --repo NAME` and `--all` search them, and so do the tools of `gitmem mcp`,
-    which also accept the name or the folder of one as `root`.
+    `gitmem init` and `gitmem index` add each. `gitmem query --repo NAME` and `--all` search them, and so do the tools
+    of `gitmem mcp`, which also accept the name or the folder of one as `root`.
 
     \b
     Examples:
@@ -167,7 +167,8 @@ def remove(ctx: click.Context, repository: str, all_data: bool, yes: bool, as_js
     if all_data and not yes:
         records = count(count_memory(known, os.environ), "record")
         name = visible(known.name)
-        confirm(f"delete the index and the memory ({records}) of {name}?", "gitmem repos remove NAME --all-data --yes")
+        command = f"gitmem repos remove {name} --all-data --yes"
+        confirm(f"delete the index and the memory ({records}) of {name}?", command)
     removed = remove_known(known, os.environ, all_data=all_data)
     if as_json:
         write_json(

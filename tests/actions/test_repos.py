@@ -40,6 +40,30 @@ def test_adding_a_repository_says_how_to_index_it(cli: Cli, web: Repo, make_repo
     assert added.err == f"note: it has no index yet, so searches leave it out: gitmem -C {new.path} init\n"
 
 
+def test_an_index_run_lists_its_repository(cli: Cli, web: Repo, make_repo: MakeRepo) -> None:
+    new = make_repo("new")
+    new.commit({"a.py": python_file("three")})
+    assert cli("index", "--dry-run", cwd=new.path).code == ExitCode.OK
+    assert_error(cli("index", "--rev", "nowhere", cwd=new.path), ExitCode.USAGE, "nowhere")
+    assert [row["name"] for row in read(cli, "list")["repositories"]] == ["web"]
+    assert cli("index", cwd=new.path).code == ExitCode.OK
+    assert cli("repos", "rename", "new", "other").code == ExitCode.OK
+    assert cli("index", "--full", cwd=new.path).code == ExitCode.OK
+    assert [row["name"] for row in read(cli, "list")["repositories"]] == ["other", "web"]
+    assert cli("repos", "remove", "other").code == ExitCode.OK
+    assert cli("index", str(new.path / "a.py"), cwd=web.path).code == ExitCode.OK
+    assert [row["name"] for row in read(cli, "list")["repositories"]] == ["new", "web"]
+
+
+def test_a_list_that_cannot_be_written_stops_no_run(cli: Cli, web: Repo, make_repo: MakeRepo, home: Path) -> None:
+    lists = home / ".local/share/gitmem/repositories.json"
+    lists.unlink()
+    lists.mkdir()
+    new = make_repo("new")
+    new.commit({"a.py": python_file("three")})
+    assert cli("index", cwd=new.path).out.startswith("indexed main ")
+
+
 def test_rows_are_read_live(cli: Cli, web: Repo, make_repo: MakeRepo, home: Path, tmp_path: Path) -> None:
     add_repository({"HOME": str(home)}, make_repo("empty").path)
     add_repository({"HOME": str(home)}, tmp_path / "gone")
@@ -110,7 +134,9 @@ def test_remove_deletes_the_index_and_keeps_the_memory(cli: Cli, web: Repo) -> N
 
 def test_all_data_is_deleted_after_a_confirmation_only(cli: Cli, web: Repo) -> None:
     assert cli("memory", "add", "Tokens rotate weekly.", cwd=web.path).code == 0
-    assert_error(cli("repos", "remove", "web", "--all-data"), ExitCode.USAGE, "pass `--yes`")
+    refused = cli("repos", "remove", "web", "--all-data")
+    assert_error(refused, ExitCode.USAGE, "pass `--yes`")
+    assert refused.err.endswith("hint: gitmem repos remove web --all-data --yes\n")
     assert (web.path / ".gitmem").exists()
     assert cli("repos", "remove", "web", "--all-data", "--yes").out.splitlines() == [
         "removed web and its index",
@@ -140,6 +166,8 @@ def test_a_dropped_run_takes_its_chunks_with_it(cli: Cli, web: Repo) -> None:
     assert (after["state"], after["not_indexed"]) == ("Needs Update", 1)
     assert after["chunks"] == before["chunks"] - dropped["chunks"]
     assert [run["at"] for run in read(cli, "runs", "web")["runs"]] == [runs[1]["at"]]
-    assert_error(cli("repos", "drop-run", "web", runs[0]["at"]), ExitCode.USAGE, "no run at")
+    again = cli("repos", "drop-run", "web", runs[0]["at"])
+    assert_error(again, ExitCode.USAGE, "no run at")
+    assert again.err.endswith(f"hint: gitmem repos runs {web.path}\n")
     assert index(web).embedded == 1
     assert read(cli, "show", "web")["chunks"] == before["chunks"]
