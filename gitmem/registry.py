@@ -27,7 +27,7 @@ MAX_NAME: Final = 100
 # A name is part of ids (`NAME:src/app.py`) and of commands, so it is neither a path nor an option, nor has it a colon.
 NAME_PATTERN: Final = r"\w[\w.+-]*"
 _NAME: Final = re.compile(NAME_PATTERN)
-RESERVED: Final = frozenset({"repository", "conversation"})
+RESERVED: Final = frozenset({"repository", "conversation", "template"})
 """Words that begin ids of other things."""
 
 _UNFIT: Final = re.compile(r"[^\w.+-]+")

@@ -1,12 +1,14 @@
-"""`gitmem get`: read the files, lines, symbols, chunks, records and repositories that ids name, in any repository."""
+"""`gitmem get`: read what ids name in any repository: files, lines, symbols, chunks, records, templates, statistics."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 from gitmem.actions.published_reading import read_from_server
 from gitmem.actions.repository_excerpts import read_repositories
+from gitmem.actions.template_excerpts import read_templates
 from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
 from gitmem.answering.repository_ids import (
     REPOSITORY,
+    TEMPLATE,
     RepositoryId,
     is_published,
     parse_ids,
@@ -36,6 +38,9 @@ def read_ids(
     for repository, names in by_repository.items():
         if repository == REPOSITORY:
             readings.append(Reading(read_repositories(names, environment), "", (), repository))
+        elif repository == TEMPLATE:
+            absent = {name: _outside(f"{TEMPLATE}:{name}", places) for name in names}
+            readings.append(Reading(read_templates(own, names) if own else absent, "", (), repository))
         elif not repository:
             own_options = options._replace(repositories=places)
             readings.append(_read(own, names, own_options) if own else _explain_absence(names, places))

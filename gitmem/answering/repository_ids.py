@@ -15,6 +15,9 @@ PUBLISHED: Final = "org:"
 REPOSITORY: Final = "repository"
 """Begins the id of a repository itself: `repository:NAME`. No repository has this name."""
 
+TEMPLATE: Final = "template"
+"""Begins the id of a template of reports: `template:NAME`. No new repository has this name; an older one may."""
+
 _LINES: Final = re.compile(r"(chunk_)?[0-9]+|[0-9]+-[0-9]+")
 """Part of a file: `README:12` is a line of it, also if a repository has that name."""
 
@@ -22,7 +25,7 @@ _PREFIX: Final = re.compile(rf"({NAME_PATTERN}):(.+)", re.DOTALL)
 
 
 class RepositoryId(NamedTuple):
-    """Id in a repository; `repository` is "" for the user's own, and REPOSITORY if `name` is itself a repository's."""
+    """Id in a repository. `repository` is "" for the user's own; REPOSITORY or TEMPLATE if `name` is that of one."""
 
     repository: str
     name: str
@@ -39,6 +42,8 @@ def _parse(text: str, known: Collection[str]) -> RepositoryId:
         return RepositoryId(REPOSITORY, rest)
     if colon and rest and name in known and not _LINES.fullmatch(rest):
         return RepositoryId(name, rest)
+    if name == TEMPLATE and rest and not _LINES.fullmatch(rest):
+        return RepositoryId(TEMPLATE, rest)
     if name + colon == PUBLISHED:
         own, second, location = rest.partition(":")
         if own and second and location and not _LINES.fullmatch(location):

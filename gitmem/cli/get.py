@@ -44,6 +44,7 @@ def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int | Non
     search_...                                results of an earlier search
     COMMIT  COMMIT:1-5                        message of a commit, by its id of 7 digits or more
     repository:NAME                           statistics of a registered repository
+    template:NAME                             variables of a template of reports
     NAME:ID                                   any of them in a registered repository
     org:NAME:PATH:10-40                       file or lines of a published repository (gitmem org)
 

@@ -120,7 +120,7 @@ def parse_id(name: str) -> bytes:
         return document_path(name)
     if is_conversation(name) and len(name) > len(CONVERSATION_PREFIX):
         return conversation_folder(name.removeprefix(CONVERSATION_PREFIX))
-    raise UsageError(f"`{name}` is not the id of a record", hint="ids: mem_..., art_..., conversation:NAME")
+    raise UsageError(f"`{name}` is not the id of a record", hint="ids: mem_..., art_..., conversation:NAME, SOURCE:DOC")
 
 
 def is_conversation(name: str) -> bool:

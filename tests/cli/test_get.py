@@ -148,3 +148,18 @@ def test_a_commit_is_read_by_its_id(cli: Cli, own: Repo) -> None:
     assert (item["subject"], item["time"]) == ("Drop Python 3.8", "2024-01-02T03:04:05Z")
     assert_error(cli("get", f"{commit[:12]}:9-9", cwd=own.path), ExitCode.USAGE, "has 5 lines, line 9 does not exist")
     assert_error(cli("get", "0123456789ab", cwd=own.path), ExitCode.USAGE)
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_template_is_read_by_its_id(cli: Cli, own: Repo, tmp_path: Path) -> None:
+    schema = json.loads(cli("report", "schema", "paper", cwd=own.path).out)
+    assert json.loads(cli("get", "template:paper").out) == schema
+    value = json.loads(cli("get", "--json", "template:paper", "template:none").out)
+    assert [(item["id"], item["kind"]) for item in value["items"]] == [("template:paper", "template")]
+    assert [error["message"] for error in value["errors"]] == ["no such template: `none`"]
+    outside = cli("get", "template:paper", cwd=tmp_path)
+    assert_error(outside, ExitCode.USAGE, "not in a git repository, so `template:paper` cannot be read")
+    # The word is reserved, but a repository may have had the name before.
+    assert_error(cli("repos", "add", "--name", "template", cwd=own.path), ExitCode.USAGE, "cannot be the name")
+    (own.path / "template").write_text("First line.\n")
+    assert cli("get", "template:1").out == "First line.\n"

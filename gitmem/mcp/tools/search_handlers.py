@@ -7,11 +7,12 @@ from typing import Final
 from gitmem.actions.health import EMBEDDING, Component, examine_health, health_json, health_lines
 from gitmem.actions.published_reading import read_from_server
 from gitmem.actions.repository_excerpts import read_repositories
+from gitmem.actions.template_excerpts import read_templates
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
-from gitmem.answering.repository_ids import REPOSITORY, is_published, parse_ids
+from gitmem.answering.repository_ids import REPOSITORY, TEMPLATE, is_published, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.answering.searched_trees import SearchedRepositories
 from gitmem.answering.sessions import save_session
@@ -98,6 +99,8 @@ def _read(
     """Read some ids of a repository; of the call's own one if `name` is "", whose errors end the call."""
     if name == REPOSITORY:
         return Reading(read_repositories(ids, repositories.table.environment), "", (), name)
+    if name == TEMPLATE:
+        return Reading(read_templates(repositories.get(arguments["root"]).current_workspace(), ids), "", (), name)
     if is_published(name):
         settings = _settings_in_force(repositories, arguments)
         return read_from_server(settings.org, name, ids, options)

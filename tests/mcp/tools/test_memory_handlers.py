@@ -50,7 +50,8 @@ def test_a_document_is_deleted_by_the_id_that_its_source_has(own: Repo) -> None:
         assert await ask(client, "delete", ids=["keys-1", "wiki:keys-1"]) == (
             f"deleted {manual} and 0 chunks\ndeleted {other} and 0 chunks"
         )
-        assert "is not the id of a record" in await refused(client, "delete", ids=["keys-1"])
+        unknown = await refused(client, "delete", ids=["keys-1"])
+        assert "is not the id of a record\nhint: ids: mem_..., art_..., conversation:NAME, SOURCE:DOC" in unknown
 
     talk(own.path, action, ALL)
 
@@ -458,6 +459,8 @@ def test_sessions_templates_and_reports_are_described(own: Repo) -> None:
         listed = json.loads(await ask(client, "list", what="sessions", format="json"))
         assert [item["id"] for item in listed["items"]] == [session]
         templates = await ask(client, "list", what="templates")
+        assert '"name": "paper"' in await ask(client, "get", ids=["template:paper"])
+        assert "no such template: `none`" in await refused(client, "get", ids=["template:none"])
         assert {line.split()[0] for line in templates.splitlines() if line.startswith(("basic ", "paper "))}
         assert "query:" in templates
         given = {"query": "why", "overall_summary": "because", "sections": []}
