@@ -12,6 +12,7 @@ from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.embedding.provider import selected_provider
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import RunProgress, is_stopping, read_progress, read_run
+from gitmem.freshness.index_runs import last_run_time
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
@@ -42,6 +43,9 @@ UP_TO_DATE: Final = "Up to Date"
 UPDATING: Final = "Updating"
 CANCELLING: Final = "Cancelling"
 
+_DELETED: Final = "deleted"
+"""Change of a path that the working tree lacks."""
+
 
 @dataclass(slots=True)
 class Status:
@@ -49,10 +53,10 @@ class Status:
     tree.
 
     `uncommitted` counts the paths that differ from HEAD by kind of change; `unknown` is the reason if git could not
-    report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them. An index is
-    `partial` until its first run has completed. `unfinished` blobs are done of an interrupted full run. `writing` says
-    whether another process writes the index now, and `run` is the command that does, "" for another change;
-    `progress` is how far it is, None before its first batch.
+    report them. `updated` is the time of the last run that changed the index. `pending` of the `not_indexed` files are
+    uncommitted: the next query indexes them. An index is `partial` until its first run has completed. `unfinished`
+    blobs are done of an interrupted full run. `writing` says whether another process writes the index now, and `run`
+    is the command that does, "" for another change; `progress` is how far it is, None before its first batch.
     `digest` is that of HEAD's index, "" if it was not computed since HEAD moved.
     `provider` is the selected one, `provider_data` what leaves the machine, and `other_model` says whether the index
     was made with another model. `outdated` is the reason if the next run builds the index again anyway, else "".
@@ -93,6 +97,7 @@ class Status:
     other_model: bool = False
     outdated: str = ""
     digest: str = ""
+    updated: str = ""
     tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
 
@@ -139,6 +144,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     key = view_key(status.tree, workspace.location.content) if status.tree else ""
     digest = find_last_digest(workspace.paths, key, manifest.fingerprint) if key in manifest.views else None
     status.digest = digest.digest if digest else ""
+    status.updated = last_run_time(workspace.paths)
     status.tuning = read_tuning(workspace)
     current = is_made_with(manifest.fingerprint, workspace.settings)
     selected = with_dimensions(current_fingerprint(workspace.settings), dimensions_of(manifest.fingerprint))
@@ -163,7 +169,9 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> Non
         tree = reader.read()
     status.problems += snapshot.lost
     if not tree.location.plain:
-        status.uncommitted.update(entry.change for entry in users_entries(tree.location, tree.entries))
+        entries = users_entries(tree.location, tree.entries)
+        # Git knows no mode of a path that does not exist.
+        status.uncommitted.update(_DELETED if entry.mode is None else entry.change for entry in entries)
     status.unknown = tree.problem
     overlay = open_tree(workspace._replace(location=tree.location), tree, manifest, write=False)
     try:

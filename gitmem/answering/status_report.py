@@ -39,6 +39,7 @@ def status_lines(status: Status) -> list[str]:
         lines.append(f"types      {shares(status.chunk_types)}")
     lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
                  f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
+    lines += [f"updated    {status.updated}"] if status.updated else []
     lines += [f"digest     {status.digest}"] if status.digest else []
     lines.append(f"model      {visible(status.model)}")
     if status.other_model:
@@ -108,6 +109,7 @@ def status_json(status: Status) -> dict[str, Any]:
             "blobs": status.blobs_total,
             "trees": status.trees,
         },
+        "last_updated": status.updated or None,
         "digest": status.digest or None,
         "model": status.model,
         "provider": {

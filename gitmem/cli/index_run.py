@@ -13,6 +13,7 @@ from gitmem.cli.run_report import (
     print_notes,
     print_past,
     print_report,
+    print_skipped,
     print_summary,
 )
 from gitmem.errors import ExitCode, StorageFailed
@@ -66,8 +67,10 @@ def run_index(
     graph_message = _build_graph(workspace, quiet=quiet) if options.graph else start_graph(workspace, report)
     if not (options.as_json or quiet):
         print_report(report, name)
-        if options.verbose and report.tree:
+        if report.tree and (options.verbose or not (report.up_to_date or report.chunks_before)):
             print_summary(report, report.index_bytes)
+        elif not report.up_to_date:
+            print_skipped(report)
         print_notes(report)
         print_details(report)
         if graph_message:

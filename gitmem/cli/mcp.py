@@ -21,7 +21,7 @@ _ON_COMMAND_LINE = click.core.ParameterSource.COMMANDLINE
     metavar="NAMES",
     default=DEFAULT,
     show_default=True,
-    help="Sets of tools: search, memory, documents, history, structure, repositories, admin; compat-sN.",
+    help="Sets of tools: search, memory, documents, history, structure, repositories, admin, reports; compat-sN.",
 )
 @click.option("--http", is_flag=True, help="Serve clients over HTTP, instead of the one that started the server.")
 @click.option("--host", metavar="NAME", default="127.0.0.1", show_default=True, help="Address to listen on.")

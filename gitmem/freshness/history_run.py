@@ -81,7 +81,7 @@ def starting_point(
     if old is None:
         return empty_manifest(None, fingerprint), ""
     if old.fingerprint != fingerprint:
-        return empty_manifest(old, fingerprint), "the format, the chunker or the model has changed"
+        return empty_manifest(old, fingerprint), "the format, the chunker, a setting of it or the model has changed"
     snapshot = Snapshot(paths, old)
     damaged = _damaged_segments(snapshot) if check else {}
     losses = [*snapshot.lost, *damaged.values()]

@@ -80,6 +80,13 @@ def find_last_run(paths: IndexPaths, tree: str) -> IndexRun | None:
     return run if run and run.report.get("tree") == tree and run.report.get("status") == "success" else None
 
 
+def last_run_time(paths: IndexPaths) -> str:
+    """Return the time of the last logged run that changed the index, "" if there is none. Raises: StorageFailed."""
+    names = _list_names(paths)
+    run = _read(paths, names[-1]) if names else None
+    return run.at if run else ""
+
+
 def read_blobs(paths: IndexPaths, at: str) -> bytes | None:
     """Return the concatenated ids of the blobs that a run indexed, None for an unknown run. Raises: StorageFailed."""
     if not _NAME.fullmatch(at.replace(":", "")):

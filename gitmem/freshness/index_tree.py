@@ -257,7 +257,9 @@ def _starting_point(workspace: Workspace, old: Manifest | None, fingerprint: str
         start = _unfinished_start(workspace, old, fingerprint)
         return _drop_damaged(workspace, start, check=job.check)._replace(rebuilt=job.reason)
     if old.fingerprint != fingerprint:
-        return _Start(empty_manifest(old, fingerprint), "the format, the chunker or the model has changed")
+        return _Start(
+            empty_manifest(old, fingerprint), "the format, the chunker, a setting of it or the model has changed"
+        )
     return _drop_damaged(workspace, old, check=job.check)
 
 

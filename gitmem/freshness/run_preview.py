@@ -58,7 +58,7 @@ def _starting_point(workspace: Workspace, *, full: bool) -> tuple[Manifest, str]
         return empty_manifest(None, fingerprint), "requested by --full"
     # Nothing is asked of a provider here, so only a part of the fingerprint is known: not the dimensions.
     if not is_made_with(old.fingerprint, workspace.settings):
-        cause = "the format, the chunker or the model has changed"
+        cause = "the format, the chunker, a setting of it or the model has changed"
         if differs_in_model_only(old.fingerprint, fingerprint):
             cause = "the selected model has changed"
         return empty_manifest(None, fingerprint), cause

@@ -72,6 +72,27 @@ def test_index_reports_embedded_and_reused_blobs(cli: Cli, own: Repo) -> None:
     assert cli("index", cwd=own.path).out == f"up to date: main {own.oid('HEAD')[:7]}\n"
 
 
+def test_index_reports_languages_and_skipped_files(cli: Cli, own: Repo) -> None:
+    assert cli("index", "--reset", cwd=own.path).out.splitlines()[2:4] == [
+        "  python 2 · markdown 1 · typescript 1 · as text 1",
+        "  skipped 3: binary 1, empty 1, generated 1",
+    ]
+    own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    lines = cli("index", cwd=own.path).out.splitlines()
+    assert "1 blob embedded" in lines[1]
+    assert lines[2:] == ["  skipped 3: binary 1, empty 1, generated 1"]
+
+
+def test_status_shows_when_the_index_last_changed(cli: Cli, own: Repo) -> None:
+    updated = json.loads(cli("status", "--json", cwd=own.path).out)["last_updated"]
+    assert f"  updated    {updated}" in cli("status").out.splitlines()
+    assert json.loads(cli("index", "--json").out)["up_to_date"]
+    assert json.loads(cli("status", "--json").out)["last_updated"] == updated
+    own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    assert cli("index").code == 0
+    assert json.loads(cli("status", "--json").out)["last_updated"] > updated
+
+
 def test_index_adds_another_revision_to_head(cli: Cli, own: Repo) -> None:
     outcome = cli("index", "--rev", "v1", cwd=own.path)
     assert outcome.out.startswith("indexed v1")
@@ -140,11 +161,11 @@ def test_status_counts_uncommitted_files_and_those_not_indexed(cli: Cli, own: Re
     lines = cli("status", cwd=own.path).out.splitlines()
     assert lines[0].startswith("Needs Update: main "), "files that are not indexed yet and `Up to Date` do not agree"
     assert "  files      8: 4 indexed, 2 not yet, 2 skipped" in lines
-    assert "  changed    modified 2, untracked 1; 2 files not indexed yet: left to the next query" in lines
+    assert "  changed    deleted 1, modified 1, untracked 1; 2 files not indexed yet: left to the next query" in lines
     assert cli("query", "new_thing", cwd=own.path).code == 0
     assert cli("status", cwd=own.path).out.startswith("Up to Date: main ")
     result = json.loads(cli("status", "--json", cwd=own.path).out)
-    assert result["uncommitted"] == {"modified": 2, "untracked": 1}
+    assert result["uncommitted"] == {"deleted": 1, "modified": 1, "untracked": 1}
     assert (result["files"]["indexed"], result["files"]["not_indexed"], result["files"]["pending"]) == (6, 0, 0)
 
 

@@ -46,7 +46,7 @@ def old(repo: Repo, fake_model: type[InlinePool]) -> Repo:
 
 def test_the_next_run_rebuilds_it_and_says_why(old: Repo) -> None:
     report = index(old)
-    assert report.rebuilt == "the format, the chunker or the model has changed"
+    assert report.rebuilt == "the format, the chunker, a setting of it or the model has changed"
     assert report.embedded == report.files
     assert brief_hits(search(old, "sign cookie"))[0][0] == "src/cookies.py"
     assert not index(old).rebuilt

@@ -14,7 +14,7 @@ def test_a_changed_size_limit_rebuilds_the_index(make_repo: MakeRepo, fake_model
     assert index(repo).skipped == {"large": 1}
     repo.git("config", "gitmem.maxFileBytes", "1m")
     report = index(repo)
-    assert report.rebuilt == "the format, the chunker or the model has changed"
+    assert report.rebuilt == "the format, the chunker, a setting of it or the model has changed"
     assert (report.skipped, report.embedded) == ({}, 2)
     repo.git("config", "gitmem.maxFileBytes", "2k")
     assert index(repo).skipped == {"large": 1}
