@@ -66,7 +66,7 @@ def run_index(
     start_merges(workspace, report)
     graph_message = _build_graph(workspace, quiet=quiet) if options.graph else start_graph(workspace, report)
     if not (options.as_json or quiet):
-        print_report(report, name)
+        print_report(report, name, is_plain=workspace.location.plain)
         if report.tree and (options.verbose or not (report.up_to_date or report.chunks_before)):
             print_summary(report, report.index_bytes)
         elif not report.up_to_date:

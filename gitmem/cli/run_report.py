@@ -19,6 +19,9 @@ _BYTES_PER_SECOND = 4_400_000
 the time for its new definitions besides that for its text."""
 
 _LANGUAGES_SHOWN = 8
+_LEAST_TEXT = 20_000
+"""Bytes of text from which on the size of the index is compared with it."""
+
 _PROBLEMS_SHOWN = 10
 
 _BYTES_PER_COMMIT = 600
@@ -27,10 +30,11 @@ _ANNOUNCED_SECONDS = 5
 """Size and speed of an index of messages as measured, and from when on they are worth a line."""
 
 
-def print_report(report: IndexReport, name: str) -> None:
-    """Print a run in a few lines, or in one if there was nothing to do."""
+def print_report(report: IndexReport, name: str, *, is_plain: bool = False) -> None:
+    """Print a run in a few lines, or in one if there was nothing to do. `is_plain` is a folder without git."""
     if not report.tree:
-        print_line(f"{visible(name)}: nothing to index; commit something, then run `gitmem index`")
+        remedy = "add a file" if is_plain else "commit something"
+        print_line(f"{visible(name)}: nothing to index; {remedy}, then run `gitmem index`")
         return
     if report.up_to_date:
         print(f"up to date: {visible(name)}")
@@ -57,8 +61,8 @@ def print_summary(report: IndexReport, index_bytes: int) -> None:
         parts.append(f"as text {report.as_text.total():,}")
     print_line("  " + (" · ".join(parts) or "no text files"))
     print_skipped(report)
-    # The share of the text is only known if this run read all of it.
-    is_first = not report.chunks_before and report.text_bytes
+    # The share of the text is only known if this run read all of it, and says little about a few kilobytes.
+    is_first = not report.chunks_before and report.text_bytes >= _LEAST_TEXT
     share = f" ({100 * index_bytes / report.text_bytes:.0f} % of the text)" if is_first else ""
     print_line(f"  .gitmem {size(index_bytes)}{share}")
 

@@ -23,7 +23,7 @@ def find_commit_at(location: RepositoryLocation, date: str) -> str:
     """
     seconds = parse_date(date)
     if location.head_commit is None:
-        raise UnknownRevision("the repository has no commit yet", hint="commit something first")
+        raise no_commit(location)
     # On the first-parent line each commit is a state that the branch had. Commits of a merged side branch are older
     # than the merge, but the branch did not have them before it.
     args = ["rev-list", "--first-parent", "--max-count=1", f"--min-age={seconds - 1}", location.head_commit]
@@ -49,3 +49,12 @@ def parse_date(date: str) -> int:
         raise UsageError(
             f"the date is `{date[:_SHOWN]}`, it must be a date or time as ISO 8601", hint="2026-01-31T12:00:00Z"
         ) from error
+
+
+def no_commit(location: RepositoryLocation) -> UnknownRevision:
+    """Return the error of a command about commits where there are none."""
+    if location.plain:
+        return UnknownRevision(
+            f"{location.worktree} is not a git repository and has no commits", hint="create one with `git init`"
+        )
+    return UnknownRevision("the repository has no commit yet", hint="commit something first")

@@ -49,11 +49,14 @@ def find_plain_folder(path: Path, environment: Mapping[str, str]) -> PlainFolder
 def make_plain_folder(path: Path, environment: Mapping[str, str]) -> None:
     """Make a folder known, or add a file to those that are known of its folder. A known parent serves as well.
 
-    Raises: NotARepository if the path does not exist, UsageError without a data folder, GitFailed, StorageFailed.
+    Raises: NotARepository if the path does not exist, UsageError for a device, a pipe or a socket and without a data
+    folder, GitFailed, StorageFailed.
     """
     place = Path(os.path.realpath(path))
     if not place.exists():
         raise NotARepository(f"{path} does not exist")
+    if not (place.is_dir() or place.is_file()):
+        raise UsageError(f"`{path}` is neither a file nor a folder", hint="index the folder or file with the text")
     folder = place if place.is_dir() else place.parent
     if "\n" in place.name and place != folder:
         raise UsageError(f"`{path}` has a line feed in its name", hint="index its folder instead")

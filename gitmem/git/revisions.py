@@ -4,7 +4,7 @@ import os
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, UnknownRevision, UsageError
-from gitmem.git.dated_commits import AT, find_commit_at
+from gitmem.git.dated_commits import AT, find_commit_at, no_commit
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 
@@ -75,7 +75,7 @@ def _merge_base(location: RepositoryLocation, one: Revision, other: Revision) ->
 
 def _head(location: RepositoryLocation, rev: str) -> Revision:
     if location.head_commit is None or location.head_tree is None:
-        raise UnknownRevision("the repository has no commit yet", hint="commit something first")
+        raise no_commit(location)
     return Revision(rev, location.head_commit, location.head_tree, location.branch)
 
 

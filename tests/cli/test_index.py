@@ -1,6 +1,7 @@
 """`gitmem init`, `index` and `status`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,17 @@ def test_init_reports_indexed_and_skipped_files(cli: Cli, own: Repo) -> None:
     assert "python 2" in lines[2]
     assert "as text 1" in lines[2]
     assert "skipped 3: binary 1, empty 1, generated 1" in lines[3]
-    assert ".gitmem" in lines[4]
-    assert "% of the text" in lines[4]
+    assert lines[4].startswith("  .gitmem ")
+    assert "%" not in lines[4], "a share of so little text says nothing"
+
+
+def test_the_size_of_a_first_index_is_compared_with_the_text(cli: Cli, own: Repo) -> None:
+    own.commit({"long.txt": "".join(f"word{number} and more\n" for number in range(2_000))})
+    assert re.search(
+        r"^  \.gitmem .* kB \(\d+ % of the text\)$", cli("index", "--reset", cwd=own.path).out, re.MULTILINE
+    )
+    own.commit({"other.txt": "Some words.\n"})
+    assert "% of the text" not in cli("index", "--verbose").out
 
 
 def test_init_takes_a_path(cli: Cli, own: Repo) -> None:

@@ -1,6 +1,7 @@
 """Folders and files outside of any repository: indexed, searched and removed like repositories."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -136,6 +137,24 @@ def test_files_are_indexed_alone_until_their_folder_is(cli: Cli, folder: Path) -
     assert found(cli, folder, "Another") == ["a", "1.md"]
     # The parent is known, so a file below it is no folder of its own.
     assert cli("index", str(folder / "lib/cookies.py")).out == "up to date: folder papers\n"
+
+
+def test_only_files_and_folders_are_indexed(cli: Cli, folder: Path, data: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    for path in (folder / "pipe", Path("/dev/null")):
+        assert_error(cli("index", str(path)), ExitCode.USAGE, f"`{path}` is neither a file nor a folder")
+    assert not data.exists()
+
+
+def test_messages_know_that_a_folder_has_no_commits(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    outcome = cli("index", str(tmp_path / "empty"))
+    assert outcome.out == "folder empty: nothing to index; add a file, then run `gitmem index`\n"
+    cli("index", str(folder))
+    for command in (("when", "plan.md:1"), ("query", "--rev", "HEAD", "key"), ("query", "--at", "2026-01-01", "key")):
+        refused = cli(*command, cwd=folder)
+        assert_error(refused, ExitCode.USAGE, f"{folder} is not a git repository and has no commits")
+        assert refused.err.endswith("hint: create one with `git init`\n")
 
 
 def test_nothing_becomes_known_by_a_dry_run_a_wrong_path_or_another_command(cli: Cli, folder: Path, data: Path) -> None:
