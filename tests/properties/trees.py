@@ -19,7 +19,10 @@ MAX_FILE_BYTES: Final = 2048
 
 LARGE: Final = b"large = 1\n" * 300
 LFS: Final = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 1\n"
-NO_TEXT: Final[Mapping[bytes, str]] = {LARGE: "large", LFS: "lfs", b"": "empty", b" \n\n": "empty", b"a\0b\n": "binary"}
+LATE_NUL: Final = b"text = 1\n" * 200 + b"\0"
+NO_TEXT: Final[Mapping[bytes, str]] = {
+    LARGE: "large", LFS: "lfs", b"": "empty", b" \n\n": "empty", b"a\0b\n": "binary", LATE_NUL: "binary"
+}  # fmt: skip
 TEXTS: Final = (
     b"def sign_cookie(value):\n    return value\n",
     b"export function matchRoute(path) {\n  return path;\n}\n",
