@@ -6,7 +6,12 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING
 
 from gitmem.answering.repository_ids import is_published
-from gitmem.answering.repository_selection import ChosenRepository, check_federated, start_repositories
+from gitmem.answering.repository_selection import (
+    ChosenRepository,
+    check_federated,
+    describe_skipped,
+    start_repositories,
+)
 from gitmem.answering.search_query import Query, check_query
 from gitmem.errors import NoIndex, UnknownRevision
 from gitmem.freshness.tree_selection import TreeSelection
@@ -70,6 +75,6 @@ def require_members(members: Sequence[object], skipped: "Sequence[SkippedReposit
     if len(unknown) == len(skipped) and len({message for message, _ in unknown}) == 1:
         hint = unknown[0][1] if len(set(unknown)) == 1 else "name a revision that one of these repositories has"
         raise UnknownRevision(unknown[0][0], hint=hint)
-    reasons = "; ".join(f"{one.name}: {one.reason}" for one in skipped)
+    reasons = "; ".join(describe_skipped(skipped))
     hint = "gitmem org repos" if all(is_published(one.name) for one in skipped) else "gitmem repos list"
     raise NoIndex(f"none of these repositories can be searched: {reasons}", hint=hint)

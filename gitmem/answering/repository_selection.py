@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.answering.repository_ids import PUBLISHED, is_published, parse_ids, repository_hint
 from gitmem.answering.search_query import Query
@@ -16,10 +16,21 @@ from gitmem.locks import is_locked
 from gitmem.registry import free_name, read_registry
 from gitmem.workspace import Workspace, open_workspace, registered_folder
 
+if TYPE_CHECKING:
+    from gitmem.answering.federated_answer import SkippedRepository
+
 ALL: Final = "*"
 """Name that means all registered repositories, and the user's own."""
 
 MISSING: Final = "missing: its folder does not exist"
+
+_TOGETHER: Final = 3
+"""Repositories skipped for one reason from which on they share a line."""
+
+_NAMED: Final = 8
+
+_RUN_INDEX: Final = "; run: gitmem -C "
+"""Begins the remedy in the reason of a repository that only needs a run."""
 
 _STARTED: Final = 16
 """Repositories in which `git status` runs ahead of the search: a hundred processes at once would be too many."""
@@ -164,7 +175,7 @@ def describe_problem(problem: GitmemError, chosen: ChosenRepository, workspace: 
     if isinstance(problem, NoIndex) and workspace is not None and is_locked(workspace.paths.lock):
         return "busy: another process builds its index"
     if isinstance(problem, NoIndex | DamagedFile):
-        return f"{problem.message}; run: gitmem -C {chosen.folder} index"
+        return f"{problem.message}{_RUN_INDEX}{chosen.folder} index"
     return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
 
 
@@ -179,3 +190,21 @@ def check_federated_selection(selection: TreeSelection) -> None:
     """Refuse a range, whose ends are in one repository. Raises: UsageError."""
     if selection.changed:
         raise UsageError("`--changed` applies to one repository", hint="leave out `--repo` and `--all`")
+
+
+def describe_skipped(skipped: "Sequence[SkippedRepository]") -> list[str]:
+    """Return why repositories were skipped: each by itself, or together if several have the same reason."""
+    by_cause: dict[str, list[SkippedRepository]] = {}
+    for one in skipped:
+        by_cause.setdefault(one.reason.partition(_RUN_INDEX)[0], []).append(one)
+    lines = []
+    for cause, group in by_cause.items():
+        if len(group) < _TOGETHER:
+            lines += [f"{one.name}: {one.reason}" for one in group]
+            continue
+        # After an update of gitmem that is every repository of the list.
+        remedy = "; run `gitmem index` in each" if _RUN_INDEX in group[0].reason else ""
+        names = ", ".join(one.name for one in group[:_NAMED])
+        others = f" and {len(group) - _NAMED} more" if len(group) > _NAMED else ""
+        lines.append(f"{len(group)} repositories: {cause}{remedy}: {names}{others}")
+    return lines

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gitmem.answering.answer import ViewState
 from gitmem.answering.answer_json import describe_view, view_json
 from gitmem.answering.federated_json import repositories_json
+from gitmem.answering.repository_selection import describe_skipped
 from gitmem.display import count
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def tree_notes(trees: "State", notes: Sequence[str]) -> list[str]:
     """Return the notes of an answer, behind those about repositories that were skipped or are incomplete."""
     if isinstance(trees, ViewState):
         return list(notes)
-    reasons = [f"skipped {one.name}: {one.reason}" for one in trees.skipped]
+    reasons = [f"skipped {line}" for line in describe_skipped(trees.skipped)]
     missing = [
         f"{one.name}: {count(one.missing, 'file')} not indexed yet (gitmem -C {one.folder} index{one.index_options})"
         for one in trees.searched

@@ -197,6 +197,22 @@ def test_a_query_names_the_repositories_searched_and_those_skipped(cli: Cli, kno
     assert "note: skipped jobs: missing" in text.err
 
 
+def test_repositories_skipped_for_one_reason_share_a_line(
+    cli: Cli, known: list[Repo], make_repo: MakeRepo, tmp_path: Path, home: Path
+) -> None:
+    for number in range(8):
+        add_repository({"HOME": str(home)}, make_repo(f"new{number}").path)
+    outcome = cli("query", "--all", "sign cookie", cwd=tmp_path)
+    names = "new, new0, new1, new2, new3, new4, new5, new6 and 1 more"
+    cause = "this repository has no index yet; run `gitmem index` in each"
+    assert outcome.err == f"note: skipped 9 repositories: {cause}: {names}\n"
+    assert len(json.loads(cli("query", "--all", "--json", "sign cookie").out)["repositories_skipped"]) == 9
+    none = cli("query", *(f"--repo=new{number}" for number in range(4)), "sign cookie")
+    assert_error(
+        none, ExitCode.NO_INDEX, f"none of these repositories can be searched: 4 repositories: {cause}: new0, "
+    )
+
+
 def test_a_name_beside_all_is_checked_and_searched_once(cli: Cli, known: list[Repo], tmp_path: Path) -> None:
     everything = cli("query", "--all", "-l", "sign cookie", cwd=tmp_path)
     assert cli("query", "--all", "--repo", "web", "-l", "sign cookie", cwd=tmp_path).out == everything.out != ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gitmem.answering.answer_json import describe_absence, first_mentions
 from gitmem.answering.federated_answer import FederatedAnswer, mask_federated
 from gitmem.answering.federated_json import federated_json
-from gitmem.answering.repository_selection import choose_members
+from gitmem.answering.repository_selection import choose_members, describe_skipped
 from gitmem.answering.search_query import Query
 from gitmem.display import count
 from gitmem.errors import NotARepository
@@ -45,7 +45,7 @@ def search_repositories(
 
 
 def _render(answer: FederatedAnswer, detail: str) -> str:
-    notes = [f"skipped {one.name}: {one.reason}" for one in answer.skipped]
+    notes = [f"skipped {line}" for line in describe_skipped(answer.skipped)]
     notes += [f"{one.name}: {count(one.missing, 'file')} not indexed yet" for one in answer.searched if one.missing]
     notes += answer.notes
     if not answer.order:
