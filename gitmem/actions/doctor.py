@@ -14,6 +14,7 @@ from gitmem import __version__
 from gitmem.actions.hooks import read_state
 from gitmem.actions.install import Installer
 from gitmem.actions.status_cost import measure_status
+from gitmem.display import count
 from gitmem.distribution import conflict_remedy, find_conflicts
 from gitmem.errors import GitmemError, NoIndex, NotARepository
 from gitmem.freshness.run_log import FAILED, SHARING, read_entries
@@ -204,7 +205,7 @@ def _index(workspace: Workspace) -> Check:
     return Check(
         "index",
         OK,
-        f"{root}, generation {manifest.generation}, {manifest.rows:,} chunks; check every byte: gitmem verify",
+        f"{root}, generation {manifest.generation}, {count(manifest.rows, 'chunk')}; check every byte: gitmem verify",
     )
 
 

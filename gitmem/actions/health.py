@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from gitmem import __version__
 from gitmem.answering.query_encoder import query_encoder
+from gitmem.display import count
 from gitmem.embedding.provider import Provider, selected_provider
 from gitmem.embedding.text_encoder import TextEncoder
 from gitmem.errors import GitmemError
@@ -87,7 +88,8 @@ def _examine_index(workspace: Workspace) -> tuple[Manifest | None, Component]:
         message = f"made with {model_of(manifest.fingerprint)} or other settings; run `gitmem index`"
         return manifest, Component("index", DEGRADED, message, latency)
     state = HEALTHY if manifest.complete else DEGRADED
-    message = f"{manifest.rows:,} chunks" if manifest.complete else "the first run is not complete; run `gitmem index`"
+    unfinished = "the first run is not complete; run `gitmem index`"
+    message = count(manifest.rows, "chunk") if manifest.complete else unfinished
     return manifest, Component("index", state, message, latency)
 
 

@@ -364,3 +364,10 @@ def test_health_of_the_bundled_model_needs_no_key(cli: Cli, indexed: Repo) -> No
     assert (outcome.code, report["status"]) == (0, "healthy")
     assert report["components"]["embedding"]["key_configured"] is None
     assert report["components"]["embedding"]["dimensions"] == 256
+
+
+def test_health_counts_one_chunk_as_one(cli: Cli, make_repo: MakeRepo) -> None:
+    single = make_repo("single")
+    single.commit({"a.py": "def only():\n    pass\n"})
+    assert cli("index", cwd=single.path).code == 0
+    assert "  index      healthy    1 chunk  " in cli("health").out
