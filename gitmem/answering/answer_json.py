@@ -222,10 +222,16 @@ def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") 
         "stats": {
             **answer.stats,
             "below_min_score": answer.rejected.number if answer.rejected else 0,
+            "best_below_min_score": best_rejected(answer.rejected),
             "files_missing": answer.view.missing,
             "notes": answer.notes,
         },
     }
+
+
+def best_rejected(rejected: "Rejected | None") -> float | None:
+    """Return the highest score of the results that were left out, None if there are none."""
+    return round(rejected.best, 6) if rejected else None
 
 
 def view_json(view: "ViewState") -> dict[str, Any]:

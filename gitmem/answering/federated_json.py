@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gitmem.answering.answer_json import hit_json, json_path
+from gitmem.answering.answer_json import best_rejected, hit_json, json_path
 
 if TYPE_CHECKING:
     from gitmem.answering.federated_answer import FederatedAnswer, SearchedRepository, SkippedRepository
@@ -16,7 +16,11 @@ def federated_json(answer: "FederatedAnswer", explanations: "Sequence[Explanatio
         "query": answer.query.text,
         "results": [federated_hit_json(answer, rank, explanation) for rank, explanation in enumerate(explanations)],
         **repositories_json(answer.searched, answer.skipped),
-        "stats": {**answer.stats, "notes": list(answer.notes)},
+        "stats": {
+            **answer.stats,
+            "best_below_min_score": best_rejected(answer.rejected),
+            "notes": list(answer.notes),
+        },
     }
 
 

@@ -191,6 +191,9 @@ def test_a_query_names_the_repositories_searched_and_those_skipped(cli: Cli, kno
         {"name": "jobs", "reason": "missing: its folder does not exist"},
         {"name": "new", "reason": f"this repository has no index yet; run: gitmem -C {known[2].path} index"},
     ]
+    assert value["stats"]["best_below_min_score"] is None
+    none = json.loads(cli("query", "--all", "--json", "--min-score", "1", "sign cookie", cwd=tmp_path).out)["stats"]
+    assert (none["below_min_score"], none["best_below_min_score"]) == (1, first["score"])
     text = cli("query", "--all", "sign cookie", cwd=tmp_path)
     assert text.out.startswith("web:lib/code.py:1-3")
     assert "1 repository, 2 skipped, " in text.out.splitlines()[-1]

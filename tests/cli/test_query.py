@@ -387,6 +387,8 @@ def test_a_minimum_score_leaves_out_results_and_names_the_best_of_them(cli: Cli,
     kept = answer(cli, indexed, SIGN, "--min-score", str(middle))
     assert [hit["score"] for hit in kept["results"]] == [score for score in scores if score >= middle]
     assert kept["stats"]["below_min_score"] == sum(score < middle for score in scores) > 0
+    assert kept["stats"]["best_below_min_score"] == max(score for score in scores if score < middle)
+    assert answer(cli, indexed, SIGN, "--min-score", "0")["stats"]["best_below_min_score"] is None
     nothing = cli("query", SIGN, "--min-score", "1", cwd=indexed.path)
     assert (nothing.code, nothing.out) == (ExitCode.NO_RESULTS, "")
     below = re.match(r"(\d+) results below (1\.0+), best (0\.\d+) \(main ", nothing.err)
