@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gitmem.answering.searcher import open_searcher
 from gitmem.freshness.index_report import IndexReport
@@ -23,15 +24,15 @@ def writer(tmp_path: Path, fake_model: type[InlinePool]) -> Writer:
 @settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(tree=trees)
-def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writer, tree: Tree) -> None:
+@given(tree=trees, full=st.booleans())
+def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writer, tree: Tree, full: bool) -> None:
     """Property 5: Recursive discovery. Property 7: Unsupported handling.
 
     Property 10: Report accuracy. Property 35: Diff.
     """
     manifest = manifest_of(writer.repo)
     writer.commit(tree)
-    report = writer.index(list_files=True)
+    report = writer.index(list_files=True, full=full)
     assert indexed_paths(writer) == {path for path, file in tree.items() if class_of(path, file) == "indexed"}
     # A run with nothing to do, for the tree of the last example, reports the same.
     expected = count_classes(tree)
@@ -39,8 +40,10 @@ def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writ
     assert report.skipped == expected
     assert report.files == len(tree)
     assert report.chunks_before == (manifest.rows if manifest else 0)
+    # Only a full run removes something: every chunk that there was.
+    assert report.chunks_removed == (report.chunks_before if full else 0)
     assert report.chunks_added - report.chunks_removed == report.chunks - report.chunks_before
-    assert report.chunks == report.chunks_before + report.chunks_added == len(dump_rows(snapshot_of(writer.repo)))
+    assert report.chunks == len(dump_rows(snapshot_of(writer.repo)))
     assert (report.status, report.problems) == ("success", [])
     assert_details(report, tree)
 

@@ -117,9 +117,10 @@ class Writer:
         self.workspace = self.workspace._replace(location=location)
         return str(tree_id)
 
-    def index(self, *, list_files: bool = False) -> IndexReport:
+    def index(self, *, list_files: bool = False, full: bool = False) -> IndexReport:
         """Index the last tree, as `gitmem index` does, with `list_files` as with `--verbose`."""
-        return refresh(self.workspace, self.workspace.location.head_tree, RefreshSettings(list_files=list_files))
+        settings = RefreshSettings(list_files=list_files, full=full)
+        return refresh(self.workspace, self.workspace.location.head_tree, settings)
 
     def list_files(self) -> dict[str, str]:
         """Return the blob of each regular file of the last tree, read from git's objects."""
