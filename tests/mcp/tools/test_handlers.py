@@ -335,10 +335,10 @@ def test_another_worktree_is_asked_by_its_folder(own: Repo, tmp_path: Path) -> N
 
 
 def test_another_repository_must_be_known(own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
-    monkeypatch.delenv("GITMEM_NO_REGISTRY")
     other = Repo.init(tmp_path / "other")
     other.commit({"b.py": "def thing_of_another():\n    pass\n"})
-    assert cli("-q", "index", cwd=other.path).code == 0
+    assert cli("-q", "index", cwd=other.path).code == 0  # without the list, which it would enter
+    monkeypatch.delenv("GITMEM_NO_REGISTRY")
 
     async def unknown(client: Client) -> None:
         told = await refused(client, "search", query="x", root=str(other.path))
