@@ -44,7 +44,7 @@ def add(workspace: Workspace, kind: str) -> tuple[str, str]:
 
 def listed(workspace: Workspace) -> set[str]:
     """Return the ids of the records that lists show, the newest ones."""
-    ids = {each.id for each in (*list_notes(workspace), *list_documents(workspace))}
+    ids = {note.id for note in list_notes(workspace)} | {document.id for document in list_documents(workspace)}
     return ids | {f"conversation:{each.id}" for each in list_conversations(workspace)}
 
 
