@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import Busy, DamagedFile, GitFailed, GitmemError, NoIndex, StorageFailed, UsageError
-from gitmem.events import LOG, distrust_index, measured, select_level, trust_index
+from gitmem.events import LOG, distrust_index, hide, measured, select_level, trust_index
 from gitmem.paths import IndexPaths
 from gitmem.settings import LOG_LEVELS, LOG_OFF
 
@@ -20,7 +20,7 @@ operations = st.lists(st.tuples(names, errors, st.text(max_size=20)), max_size=6
 Drawn = list[tuple[tuple[str, str], type[GitmemError] | None, str]]
 
 
-def run_logged(level: str, drawn: Drawn, folder: Path) -> str:
+def run_logged(level: str, drawn: Drawn, folder: Path, run: str = "r1") -> str:
     """Run operations with a level of the log, and return what they print; the same lines are in the file."""
     paths, printed = IndexPaths(folder), StringIO()
     (paths.logs / LOG).unlink(missing_ok=True)
@@ -32,7 +32,7 @@ def run_logged(level: str, drawn: Drawn, folder: Path) -> str:
             for name, error, text in drawn:
                 try:
                     with measured(".".join(name), paths) as operation:
-                        operation.ids["run"] = "r1"
+                        operation.ids["run"] = run
                         operation.texts["query"] = text
                         if error is not None:
                             raise error("failed")
@@ -78,3 +78,19 @@ def test_each_failure_is_logged_with_its_place(folder: Path, level: str, drawn: 
     for line in failures:
         assert {"time", "pid", "duration_ms"} <= set(line)
         assert (line["run"], line["duration_ms"] >= 0) == ("r1", True)
+
+
+@many
+@given(
+    level=st.sampled_from(LOG_LEVELS),
+    drawn=operations,
+    secret=st.from_regex(r"[A-Za-z0-9]{12,40}", fullmatch=True),
+    around=st.text(max_size=5),
+)
+def test_no_configured_key_is_logged(folder: Path, level: str, drawn: Drawn, secret: str, around: str) -> None:
+    """Property 24: Error logs."""
+    hide(secret)
+    text = f"{around} {secret} {around}"
+    stored = run_logged(level, [(name, error, text) for name, error, _ in drawn], folder, run=text)
+    assert secret not in stored
+    assert len(stored.splitlines()) <= len(drawn)
