@@ -11,6 +11,7 @@ from tests.bench import (
     bisect_hints,
     calibration,
     call_questions,
+    change_requests,
     cold,
     contradicting_notes,
     conversation_quality,
@@ -74,6 +75,7 @@ class Benchmark(Protocol):
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     "call-questions": call_questions,
+    "change-requests": change_requests,
     "cold": cold,
     "contradicting-notes": contradicting_notes,
     "conversation-quality": conversation_quality,

@@ -75,13 +75,15 @@ def _judge(query: BenchQuery, scope: Scope, encoder: Encoder, mode: str) -> Judg
     return judge(query.category, query, retrieved, places_of(scope, retrieved))
 
 
-def search_trees(workspace: Workspace, folder: Path, queries: list[TreeQuery]) -> Iterator[tuple[TreeQuery, Scope]]:
+def search_trees(
+    workspace: Workspace, folder: Path, queries: list[TreeQuery], *, names: bool = True
+) -> Iterator[tuple[TreeQuery, Scope]]:
     """Yield each query with the scope of its tree, and after the first tree those for its names."""
     settings = workspace.settings
     manifest = Manifest(current_fingerprint(settings))
     with open_scratch(workspace.location, folder, workspace.paths, manifest, settings=settings) as scratch:
         for first in range(0, len(queries), BLOCK):
-            yield from _search_block(scratch, queries[first : first + BLOCK], names=first == 0)
+            yield from _search_block(scratch, queries[first : first + BLOCK], names=names and first == 0)
 
 
 def _search_block(scratch: ScratchIndex, block: list[TreeQuery], *, names: bool) -> Iterator[tuple[TreeQuery, Scope]]:
