@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.search.named_dates import NamedDate
 from gitmem.search.stop_words import STOP_WORDS, requested_names
-from gitmem.words import Text, split_identifier, stem
+from gitmem.words import Text, split_identifier
 
 if TYPE_CHECKING:
     from gitmem.search.mentions import Mention
@@ -19,19 +19,6 @@ _CODED: Final = re.compile(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
 """Spellings of identifiers: snake case, camel case, a capitalised word, capitals."""
 
 _WORD: Final = re.compile(r"\w+")
-
-_CHANGES: Final = frozenset(
-    map(
-        stem,
-        "add allow avoid change clean correct deprecate disable don drop enable ensure expose extend extract fix"
-        " implement improve introduce make merge move moved optimise optimize prevent reduce refactor remove rename"
-        " replace restore reuse simplify skip stop support switch update use".split(),
-    )
-)
-"""Verbs by which a change is asked for, or reported."""
-
-MIN_CHANGE_WORDS: Final = 3
-"""Words from which on a query that begins with such a verb is a sentence and not a name (`update_user`)."""
 
 MAX_COMPOUNDS: Final = 24
 """Enough for any sentence; bounds the look-ups for a pasted page, whose word pairs are hardly ever identifiers."""
@@ -57,7 +44,7 @@ class ParsedQuery(NamedTuple):
     - `bare`: whether the query may be only a symbol (`flush`).
     - `coded`: whether it is certainly a symbol, because prose is never spelled so (`RotateKeys`, `a.b`).
     - `mentions`: places that it names: lines of files, frames of stack traces.
-    - `asks_for_change`: whether it describes a change, as a commit or a task does (`Add a timeout to the client`).
+    - `request`: from 0 to 1, how surely it asks for a change, as a commit or a task does (`Add a timeout`).
     - `dates`: days, months and years that it names; none in a long text, which may be a log.
 
     The rest is empty for a query of one line, in which everything has the weight 1: weights of the terms and of the
@@ -72,7 +59,7 @@ class ParsedQuery(NamedTuple):
     bare: bool
     coded: bool
     mentions: "tuple[Mention, ...]" = ()
-    asks_for_change: bool = False
+    request: float = 0.0
     dates: Sequence[NamedDate] = ()
     weights: Mapping[str, float] = MappingProxyType({})
     name_weights: Mapping[Name, float] = MappingProxyType({})
@@ -88,12 +75,6 @@ def is_symbol(text: str) -> bool:
 def is_coded(symbol: str) -> bool:
     """Return whether a symbol is spelled as prose never is (`RotateKeys`, `a.b`)."""
     return _SEPARATOR.search(symbol) is not None or _looks_coded(symbol, first=False)
-
-
-def asks_for_change(query: str) -> bool:
-    """Return whether a sentence begins with a verb of change, in any tense (`Fixed`, `adds`)."""
-    words = query.split(None, MIN_CHANGE_WORDS)
-    return len(words) >= MIN_CHANGE_WORDS and stem(words[0].partition("'")[0].lower()) in _CHANGES
 
 
 def join_words(query: str) -> dict[str, None]:

@@ -6,11 +6,11 @@ A query of one line counts as it is. Anything longer goes to `text_parser`.
 import re
 from typing import TYPE_CHECKING, Final
 
+from gitmem.search.change_requests import measure_request
 from gitmem.search.named_dates import find_dates
 from gitmem.search.parsed_query import (
     MAX_COMPOUNDS,
     ParsedQuery,
-    asks_for_change,
     find_names,
     is_coded,
     is_symbol,
@@ -55,9 +55,9 @@ def _parse_line(stripped: str) -> ParsedQuery:
     compounds = tuple(word for word in join_words(stripped) if word not in terms)[:MAX_COMPOUNDS]
     coded = bare and is_coded(stripped)
     names, paths = tuple(dict.fromkeys(find_names(stripped, bare))), _paths(stripped)
-    mentions, changes = _find_lines(stripped), asks_for_change(stripped)
+    mentions, request = _find_lines(stripped), measure_request(stripped)
     return ParsedQuery(
-        text, tuple(terms), compounds, names, paths, bare, coded, mentions, changes, find_dates(stripped)
+        text, tuple(terms), compounds, names, paths, bare, coded, mentions, request, find_dates(stripped)
     )
 
 

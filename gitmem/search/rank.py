@@ -79,6 +79,12 @@ TEXT_SHARE: Final = 0.5
 Issue localisation (`tests/bench/issues.py`) is best from 0.35 to 0.65.
 """
 
+REQUEST_SHARE: Final = 0.8
+"""Share of the differences between path cosines that a query loses if it certainly asks for a change.
+
+Subjects of commits (`tests/bench/change_requests.py`) are best from 0.7 to 0.8.
+"""
+
 _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
 
 _RARE: Final = frozenset(
@@ -243,12 +249,13 @@ def _conversation_gap(query: ParsedQuery, candidates: Candidates) -> NDArray[np.
 
 
 def _path_cosines(query: ParsedQuery, candidates: Candidates) -> NDArray[np.float64]:
-    """Return the meaning of the paths; the same for all if the query asks for a change."""
+    """Return the meaning of the paths; nearly the same for all if the query asks for a change."""
     # A question names what a file is about, and its path does too. A change names what is wrong or new, mostly a detail
-    # of the file: there the path misleads. All candidates get the highest cosine instead of none, because a score is a
+    # of the file: there the path misleads. The cosines approach the highest one instead of zero, because a score is a
     # likelihood by the sum of the features, and the weights of that are fitted on questions.
     cosines = candidates.path_cosine.astype(np.float64)
-    return np.full_like(cosines, cosines[candidates.pool].max(initial=0.0)) if query.asks_for_change else cosines
+    lost = REQUEST_SHARE * query.request
+    return cosines + lost * (cosines[candidates.pool].max(initial=0.0) - cosines) if lost else cosines
 
 
 def _file_coherence(candidates: Candidates) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from tests.bench import (
     fit_document_weights,
     fit_history_weights,
     fit_past_weights,
+    fit_request_words,
     history,
     hook,
     http_search,
@@ -120,6 +121,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "fit-document-weights": fit_document_weights,
     "fit-history-weights": fit_history_weights,
     "fit-past-weights": fit_past_weights,
+    "fit-request-words": fit_request_words,
 }
 
 

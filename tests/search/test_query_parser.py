@@ -104,19 +104,3 @@ def test_the_forms_of_long_texts_are_compiled_only_for_a_query_that_has_them(que
     output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     lazy = {f"gitmem.search.{name}": name for name in ("mentions", "query_parts", "text_parser")}
     assert {lazy[name] for name in output.split() if name in lazy} == modules
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("Add a timeout to the client", True),
-        ("fixed the order of middleware", True),
-        ("prevents double closing of sockets", True),
-        ("how to add a timeout", False),
-        ("additional options of the client", False),
-        ("add route", False),
-        ("add_route to router", False),
-    ],
-)
-def test_a_sentence_that_begins_with_a_verb_of_change_asks_for_one(query: str, expected: bool) -> None:
-    assert parse_query(query).asks_for_change is expected

@@ -198,13 +198,6 @@ def test_a_path_near_to_the_query_raises_its_file() -> None:
     assert scores[0] > scores[1]
 
 
-def test_the_meaning_of_a_path_ranks_answers_to_questions_and_not_places_of_changes() -> None:
-    candidates = make_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=np.array([0.6, 0.0], np.float32))
-    near, far = compute_features(parse_query("where are keys rotated"), candidates, {})["path_cosine"].tolist()
-    assert near > far
-    assert compute_features(parse_query("fix rotation of keys"), candidates, {})["path_cosine"].tolist() == [near, near]
-
-
 def test_one_word_of_many_does_not_waive_the_role_of_a_file() -> None:
     idf = dict.fromkeys(("mock", "server", "request", "limit"), 1.0)
     candidates = make_candidates([(1, 1.0)])  # a test
@@ -262,3 +255,21 @@ def test_a_frequent_name_of_a_long_text_defines_less_than_a_rare_one() -> None:
         for symbol in ("fit_all", "rotate_keys")
     )
     assert 0 < fit < rotate / 4
+
+
+@pytest.mark.parametrize(("request_likelihood", "kept"), [(0.0, 1.0), (0.5, 0.6), (1.0, 0.2)])
+def test_a_request_keeps_less_of_the_distances_between_paths(request_likelihood: float, kept: float) -> None:
+    query = parse_query("rotation of keys")._replace(request=request_likelihood)
+    candidates = make_candidates([(0, 1.0), (1, 1.0), (2, 1.0)])._replace(
+        path_cosine=np.array([0.6, 0.1, 0.0], np.float32)
+    )
+    cosines = compute_features(query, candidates, {})["path_cosine"]
+    assert cosines == pytest.approx([0.6, 0.6 - kept * 0.5, 0.6 - kept * 0.6])
+
+
+def test_for_a_request_paths_are_compared_with_the_best_one_without_filters() -> None:
+    candidates = make_candidates([(0, 1.0), (1, 1.0)])._replace(
+        path_cosine=np.array([0.4, 0.9], np.float32), pool=np.array([True, False])
+    )
+    cosines = compute_features(parse_query("fix rotation of keys in ring"), candidates, {})["path_cosine"]
+    assert cosines == pytest.approx([0.4, 0.5])
