@@ -9,6 +9,9 @@ from gitmem.words import utf8_text
 MAX_NOTEBOOK_BYTES: Final = 64 << 20
 """Maximum size of a notebook with its outputs. Without them it may have the size of any other file."""
 
+MAX_GROWTH: Final = 2
+"""Bytes of a text in UTF-8 for each byte of its blob, at most: letters of Latin-1 beyond ASCII take two."""
+
 
 def text_of(data: bytes, language: str) -> bytes:
     """Return the text of a blob of a language: that of the cells of a notebook, else all of it, in UTF-8.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gitmem.chunking.blob_text import MAX_GROWTH
 from gitmem.errors import DamagedFile
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
@@ -185,7 +186,7 @@ def _compare_blobs(location: RepositoryLocation, segments: Sequence[Segment]) ->
             for oid, size, end in zip(oids, reader.sizes(oids), _row_ends(segment), strict=True):
                 if size is None:
                     missing_oids.add(oid)
-                elif end > size:
+                elif end > MAX_GROWTH * size:
                     message = f"`{segment.path}` has rows beyond the end of blob {oid}"
                     faults.append(Fault(message, (f"segments/{segment.path.name}",)))
                     break

@@ -23,7 +23,10 @@ MIN_FORKED: Final = MIN_WORKER - _LOADED
 """Smallest share of a forked worker."""
 
 _PROCESS: Final = 40 << 20
-"""Memory of this process before the run, and of a git process that reads for it."""
+"""Least memory of this process before the run, and of a git process that reads for it."""
+
+_PROCESS_DIVISOR: Final = 10
+"""Part of a larger bound that both may take: git maps the indexes of packs, 28 bytes for each object of a history."""
 
 _FLUSH_DIVISOR: Final = 8
 _IN_FLIGHT_DIVISOR: Final = 32
@@ -43,7 +46,8 @@ class MemoryBudget:
     @property
     def left(self) -> int:
         """Number of bytes that this process may take on top of what it has, as long as there are no workers."""
-        return self.limit - _PROCESS - max(0, self._measure() - self._before)
+        process = max(_PROCESS, self.limit // _PROCESS_DIVISOR)
+        return self.limit - process - max(0, self._measure() - self._before)
 
     @property
     def flush_bytes(self) -> int:

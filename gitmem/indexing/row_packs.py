@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.chunking.blob_text import MAX_GROWTH
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.store.columns import RETRIED
 from gitmem.store.format import Container
@@ -117,13 +118,13 @@ def _check_numbers(segment: Segment) -> None:
 
 
 def find_overlong(segment: Segment, blobs: Sequence[int], sizes: Sequence[int | None]) -> int | None:
-    """Return the first of some blobs with a row beyond its end, by their sizes in bytes."""
+    """Return the first of some blobs with a row beyond the end of any text of it, by their sizes in bytes."""
     for blob, size in zip(blobs, sizes, strict=True):
         rows = np.arange(int(segment.first[blob]), int(segment.first[blob + 1]))
         if not len(rows):
             continue
         ends = segment.values("start", rows).astype(np.int64) + segment.values("length", rows).astype(np.int64)
-        if size is None or int(ends.max()) > size:
+        if size is None or int(ends.max()) > MAX_GROWTH * size:
             return blob
     return None
 

@@ -161,3 +161,14 @@ def test_a_relative_store_starts_where_the_command_was_given(
     assert "HEAD is complete" in pulled.out
     verified = cli("verify", "--store", "../../store", cwd=folder)
     assert verified.out.startswith(f"sound: {remote.path.parent / 'store'}, 1 pack")
+
+
+def test_rows_of_texts_in_latin_1_are_taken(cli: Cli, remote: Repo, fake_model: type[InlinePool]) -> None:
+    # In UTF-8 such a text is longer than its blob, and so is the place of its last row.
+    ann, bob = make_clones(remote, remote.path.as_uri())
+    ann.commit({"größe.py": "def größe(länge):\n    return länge * 2\n".encode("latin-1")})
+    ann.git("push", "--quiet")
+    bob.git("pull", "--quiet")
+    index(ann)
+    assert cli("push", "--index", cwd=ann.path).code == ExitCode.OK
+    assert cli("pull", "--index", cwd=bob.path).out.startswith("from origin: 3 blobs taken, ")

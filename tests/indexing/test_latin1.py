@@ -33,6 +33,14 @@ def test_names_are_whole_in_both_encodings(cli: Cli, make_repo: MakeRepo, encodi
     assert cli("when", "size.py#größe").out.startswith("size.py:1-3  größe  1 commit")
 
 
+def test_rows_beyond_the_size_of_the_blob_are_sound(cli: Cli, make_repo: MakeRepo) -> None:
+    # In UTF-8 the text is longer than the blob, and so is the place of its last row.
+    repo = make_repo()
+    repo.commit({"size.py": CODE.encode("latin-1")})
+    index(repo)
+    assert cli("verify", cwd=repo.path).code == 0
+
+
 def test_only_invalid_utf_8_is_converted() -> None:
     for text in (b"plain", b"", "größe".encode(), b"\xef\xbb\xbfmark"):
         assert utf8_text(text) is text
