@@ -46,7 +46,7 @@ def run(*, long: bool) -> Tally:
 def run_control() -> Tally:
     """The same with a publisher that commits its head before the paths."""
     tally = Tally("publications that commit twice", control=True)
-    with world_of_faults() as world, _committing_twice():
+    with world_of_faults() as world, committing_twice():
         course = measure(world)
         # The head is written near the end.
         for number in range(course.statements, 0, -1):
@@ -144,7 +144,7 @@ def _turn_back_clock(world: World, tally: Tally) -> None:
 
 
 @contextmanager
-def _committing_twice() -> Iterator[None]:
+def committing_twice() -> Iterator[None]:
     """Make publishers commit the row of a head before its entries."""
     enter_head = head_publication.enter_head
 

@@ -157,13 +157,15 @@ def search_as(database: Any, person: str, size: Size, first: int, queries: int) 
 
 def search_as_all(tally: Tally, database: Any, size: Size) -> None:
     """Run the queries of all people, as cases of the tally."""
-    rounds = range(0, max(1, size.queries // size.users // _KINDS), _TOGETHER)
-    for first in rounds:
-        queries = min(_TOGETHER, size.queries // size.users // _KINDS - first)
+    each = -(-size.queries // (size.users * _KINDS))  # rounded up, so that no query is left out
+    done = 0
+    for first in range(0, each, _TOGETHER):
+        queries = min(_TOGETHER, each - first)
         for number in range(1, size.users + 1):
             # Another offset for each person, so that they do not all ask the same.
-            faults = search_as(database, f"fuzz{number}", size, first + number * 1013, max(1, queries))
-            tally.note(f"queries from {first} of fuzz{number}", faults)
+            faults = search_as(database, f"fuzz{number}", size, first + number * 1013, queries)
+            done += queries * _KINDS
+            tally.note(f"queries from {first} of fuzz{number}, {done:,} queries so far", faults)
             if tally.decided:
                 return
 

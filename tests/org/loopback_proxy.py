@@ -38,7 +38,10 @@ class Fault:
 
 
 class Proxy:
-    """Proxy for a `with` block. `statements` and `copied` are the numbers of statements and bytes so far."""
+    """Proxy for a `with` block. `statements` and `copied` are the numbers of statements and bytes so far.
+
+    It outlives its server: connections end while that is down, and new ones reach it after a restart.
+    """
 
     def __init__(self, port: int, fault: Fault | None = None) -> None:
         self.statements = 0
@@ -47,6 +50,11 @@ class Proxy:
         self._fault = fault
         self._server = socket.create_server(("127.0.0.1", 0))
         self._threads: list[threading.Thread] = []
+
+    def set_fault(self, fault: Fault | None) -> None:
+        """Begin to count again, and break a connection at another event."""
+        self.statements = self.copied = 0
+        self._fault = fault
 
     def dsn(self, database: str) -> str:
         """Return the DSN of a database behind the proxy."""
@@ -74,9 +82,13 @@ class Proxy:
         while True:
             try:
                 client, _ = self._server.accept()
-                server = socket.create_connection(("127.0.0.1", self._target))
             except OSError:
                 return
+            try:
+                server = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:
+                client.close()
+                continue
             for each in (client, server):
                 # A statement is several small messages: else each waits 40 ms for the acknowledgement of the last one.
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
