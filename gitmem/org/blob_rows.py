@@ -18,7 +18,7 @@ _TERMS: Final = 1 << 15
 
 
 class UploadedBlob(NamedTuple):
-    """Row of the table `blobs` and of `signatures`, without the text."""
+    """Row of the table `blobs` and of `signatures`, without the text, and the dictionary for that."""
 
     oid: bytes
     asked: str
@@ -28,6 +28,7 @@ class UploadedBlob(NamedTuple):
     kinds: int
     words: int
     record: bytes
+    dictionary: bytes
     bits: NDArray[np.uint8]
     terms: TermCodes
 
@@ -75,7 +76,7 @@ def _iter_part(segment: Segment, blobs: NDArray[np.int64]) -> Iterator[UploadedB
             end - start,
             int(np.bitwise_or.reduce(own["kinds"].astype(np.int64))),
             int(words.sum()),
-            pack_blob(BlobRows(own, labels[start:end], contents[start:end], postings, vectors[start:end])),
+            *pack_blob(BlobRows(own, labels[start:end], contents[start:end], postings, vectors[start:end])),
             bits[start:end],
             _codes(fields, at, start, words),
         )

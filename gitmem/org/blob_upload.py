@@ -1,6 +1,5 @@
 """Upload the blobs that the server lacks: one transaction for each segment, with their rows, texts and terms."""
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,6 +21,7 @@ from gitmem.org.binary_copy import (
     encode_row,
 )
 from gitmem.org.blob_rows import UploadedBlob, iter_blobs
+from gitmem.org.blob_text import pack_text
 from gitmem.org.connection import duplicate_key
 from gitmem.org.partitions import remove_contents, skip_numbers
 from gitmem.org.term_runs import add_runs
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gitmem.org.connection import Database
 
 _READ_TOGETHER: Final = 64
-_TEXT_LEVEL: Final = 6
 
 _LACKING: Final = """
 SELECT wanted.oid, wanted.language FROM unnest(%(oids)s::bytea[], %(languages)s::text[]) wanted (oid, language)
@@ -185,6 +184,6 @@ def _encode(number: int, blob: UploadedBlob, text: bytes, dimensions: int) -> by
         encode_int4(blob.kinds),
         encode_int4(blob.words),
         blob.record,
-        zlib.compress(text, _TEXT_LEVEL),
+        pack_text(text, blob.dictionary),
         encode_bits_array(blob.bits, dimensions),
     ])  # fmt: skip

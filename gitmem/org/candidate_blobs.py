@@ -8,7 +8,6 @@ document frequencies, too, are those of the rows that this role may read.
 # `NEAR` blobs by their nearest row contain the nearest `NEAR` rows, exactly. By words, the sum of each term's impact in
 # the best row is an upper bound of the score of any row (`term_keys`), so more blobs are taken.
 
-import zlib
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.errors import DatabaseFailed, DatabaseUnavailable
+from gitmem.errors import DatabaseUnavailable
 from gitmem.org.blob_record import StoredBlob
 from gitmem.org.filtered_blobs import BlobFilter
 from gitmem.org.term_keys import CODE_IMPACTS, CODE_ROWS, hash_terms, path_hashes
@@ -132,15 +131,6 @@ def find_heads(database: "Database", names: Sequence[str], revision: str) -> lis
 def _is_text(value: str) -> bool:
     """Return whether a value is UTF-8 without NUL; arguments of the command line may be any bytes."""
     return "\0" not in value and value == value.encode("utf-8", "replace").decode()
-
-
-def unpack_text(packed: bytes) -> bytes:
-    """Return the bytes of a blob. Raises DatabaseFailed."""
-    try:
-        return zlib.decompress(packed)
-    except zlib.error as problem:
-        hint = "drop the repository and publish it again"
-        raise DatabaseFailed(f"damaged text of a blob: {problem}", hint=hint) from problem
 
 
 _COUNTED: Final = (attrgetter("chunks"), attrgetter("contents"), attrgetter("words"))

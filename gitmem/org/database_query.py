@@ -26,6 +26,7 @@ from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import COMMIT, TreeSelection
 from gitmem.git.path_encoding import path_bytes
 from gitmem.indexing.fingerprint import is_made_with, vectors_of
+from gitmem.org.blob_text import unpack_text
 from gitmem.org.candidate_blobs import (
     ALL,
     VisibleHead,
@@ -35,7 +36,6 @@ from gitmem.org.candidate_blobs import (
     match_words,
     read_blobs,
     read_paths,
-    unpack_text,
 )
 from gitmem.org.candidate_index import CandidateIndex, CandidateView, open_candidates
 from gitmem.org.filtered_blobs import find_passing
@@ -283,7 +283,7 @@ def _own_hit(hit: Hit, repository: str) -> Hit:
 
 
 _TEXTS: Final = """
-SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_texts(%s)
+SELECT encode(oid, 'hex'), parsed_language, record, text FROM gitmem.visible_texts(%s)
 """
 
 
@@ -295,6 +295,6 @@ def _read_texts(database: "Database", view: CandidateView, hits: Sequence[Hit]) 
     rows: Any = database.execute(_TEXTS, (sorted(numbers),)).fetchall()
     if len(rows) != len(numbers):
         raise contents_freed()
-    for oid, language, packed in rows:
-        texts[oid, language] = text_of(unpack_text(packed), language)
+    for oid, language, record, packed in rows:
+        texts[oid, language] = text_of(unpack_text(packed, record), language)
     return texts

@@ -25,6 +25,7 @@ from gitmem.org.memory_schema import MEMORY
 from gitmem.org.packed_schema import PACKED_SCHEMA
 from gitmem.org.partition_schema import PARTITION_SCHEMA
 from gitmem.org.rights_first import RIGHTS_FIRST
+from gitmem.org.text_dictionaries import TEXT_DICTIONARIES
 from gitmem.org.visible_contents import VISIBLE_CONTENTS
 from gitmem.org.visible_names import VISIBLE_NAMES
 
@@ -161,6 +162,7 @@ MIGRATIONS: "Final[tuple[LiteralString, ...]]" = (
     VISIBLE_CONTENTS,
     PARTITION_SCHEMA,
     RIGHTS_FIRST,
+    TEXT_DICTIONARIES,
 )
 """Version n of the schema is the result of the first n migrations. Append only: databases have run the others."""
 

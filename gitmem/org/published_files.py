@@ -10,7 +10,8 @@ from gitmem.answering.repository_ids import PUBLISHED
 from gitmem.errors import GitmemError, UsageError
 from gitmem.git.path_encoding import path_bytes
 from gitmem.locations import parse_location
-from gitmem.org.candidate_blobs import ALL, VisibleHead, find_heads, unpack_text
+from gitmem.org.blob_text import unpack_text
+from gitmem.org.candidate_blobs import ALL, VisibleHead, find_heads
 from gitmem.org.connection_pool import open_shared
 from gitmem.org.migrations import require_version
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from gitmem.org.connection import Database
 
 _FILE: Final = """
-SELECT encode(oid, 'hex'), parsed_language, text FROM gitmem.visible_texts(ARRAY[gitmem.visible_file(%s, %s)])
+SELECT encode(oid, 'hex'), parsed_language, record, text
+FROM gitmem.visible_texts(ARRAY[gitmem.visible_file(%s, %s)])
 """
 
 
@@ -63,7 +65,7 @@ def _read(database: "Database", head: VisibleHead, name: str) -> Sequence[Excerp
         file = find(location.path)
         if file is None:
             raise UsageError(f"no such file in `{head.revision}`: `{location.path}`", hint="gitmem org query")
-        oid, language, packed = file
-        return [cut_excerpt(FileBlob(location.path, oid, language, unpack_text(packed)), location.lines)]
+        oid, language, record, packed = file
+        return [cut_excerpt(FileBlob(location.path, oid, language, unpack_text(packed, record)), location.lines)]
     except GitmemError as error:
         return error
