@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import GitmemError, NewerFormat
 from gitmem.org.memory_schema import MEMORY
+from gitmem.org.own_grants import OWN_GRANTS
 from gitmem.org.packed_schema import PACKED_SCHEMA
 from gitmem.org.partition_schema import PARTITION_SCHEMA
 from gitmem.org.rights_first import RIGHTS_FIRST
@@ -162,7 +163,7 @@ MIGRATIONS: "Final[tuple[LiteralString, ...]]" = (
     VISIBLE_CONTENTS,
     PARTITION_SCHEMA,
     RIGHTS_FIRST,
-    TEXT_DICTIONARIES,
+    TEXT_DICTIONARIES + OWN_GRANTS,
 )
 """Version n of the schema is the result of the first n migrations. Append only: databases have run the others."""
 

@@ -58,6 +58,56 @@ def test_people_see_what_they_are_granted(dsn: str, indexed: Repo, cli: Cli, rol
     assert_error(cli("org", "query", "--dsn", user_dsn(dsn, "alice"), SIGN), 3, "no repository")
 
 
+def test_grants_count_through_any_chain_of_inherited_roles(dsn: str, roles: Callable[..., list[str]]) -> None:
+    names = roles("alice", "team", "everyone", "lead", "board", "bob")
+    with psycopg.connect(dsn, autocommit=True) as database:
+        with open_database(dsn) as own:
+            migrate(own)
+        database.execute("GRANT gitmem_reader TO alice, bob; GRANT gitmem_admin TO board")
+        database.execute("GRANT team TO alice; GRANT everyone TO team, bob")
+        database.execute("GRANT lead TO alice WITH INHERIT FALSE; GRANT board TO lead")
+        # Readers may not call it, but the functions of the schema do so with the rights of the owner.
+        database.execute(
+            "CREATE FUNCTION public.own_roles() RETURNS oid[] LANGUAGE sql SECURITY DEFINER AS"
+            " 'SELECT gitmem.own_roles()'"
+        )
+        database.execute("INSERT INTO gitmem.repositories (name) SELECT unnest(%s::text[])", (names,))
+        for name in names:
+            database.execute(f"SET ROLE {name}")
+            found = database.execute("SELECT rolname FROM pg_roles WHERE oid = ANY(public.own_roles())").fetchall()
+            # PostgreSQL itself says whose rights a role has.
+            has = "SELECT rolname FROM pg_roles WHERE pg_has_role(%s, oid, 'USAGE')"
+            assert set(found) == set(database.execute(has, (name,)).fetchall()), name
+            database.execute("RESET ROLE")
+            grant(database, name, name)
+        visible = {}
+        for name in ("alice", "bob"):
+            database.execute(f"SET ROLE {name}")
+            rows = database.execute("SELECT name FROM gitmem.visible_repositories()").fetchall()
+            visible[name] = {row[0] for row in rows}
+            database.execute("RESET ROLE")
+        assert visible == {"alice": {"alice", "team", "everyone"}, "bob": {"bob", "everyone"}}
+
+
+def test_a_search_reads_no_grants_of_others(dsn: str, roles: Callable[..., list[str]]) -> None:
+    roles("alice", *(f"other{number}" for number in range(10)))
+    with open_database(dsn) as database:
+        migrate(database)
+        database.execute(
+            "INSERT INTO gitmem.repositories (name) SELECT 'r' || n FROM generate_series(1, 1000) n;"
+            "INSERT INTO gitmem.grants (repository, role) SELECT repositories.id, ('other' || n)::regrole"
+            " FROM gitmem.repositories, generate_series(0, 9) n"
+        )
+        grant(database, "r7", "alice")
+        database.execute("ANALYZE gitmem.grants")
+    with psycopg.connect(user_dsn(dsn, "alice")) as database:
+        assert database.execute("SELECT name FROM gitmem.visible_repositories()").fetchall() == [("r7",)]
+        read = database.execute(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_all_tables WHERE relname = 'grants'"
+        ).fetchone()
+        assert read in {(0,), (1,)}, "the index alone may answer"
+
+
 def test_scores_do_not_depend_on_hidden_repositories(
     dsn: str, indexed: Repo, cli: Cli, roles: Callable[..., list[str]], make_repo: Callable[..., Repo]
 ) -> None:
