@@ -52,9 +52,15 @@ DO $$ DECLARE name text; BEGIN
     END IF;
   END LOOP;
 END $$;
-GRANT gitmem_reader TO gitmem_admin WITH ADMIN OPTION;
-GRANT gitmem_publisher TO gitmem_admin WITH ADMIN OPTION;
-GRANT gitmem_admin TO CURRENT_USER;
+-- Whoever was made an administrator for one database may create another, and has no right to grant this again.
+DO $$ BEGIN
+  IF NOT pg_has_role('gitmem_admin', 'USAGE') OR NOT EXISTS (
+      SELECT FROM pg_auth_members WHERE member = current_user::regrole AND roleid = 'gitmem_admin'::regrole) THEN
+    GRANT gitmem_reader TO gitmem_admin WITH ADMIN OPTION;
+    GRANT gitmem_publisher TO gitmem_admin WITH ADMIN OPTION;
+    GRANT gitmem_admin TO CURRENT_USER;
+  END IF;
+END $$;
 """
 
 _TABLES: Final = """

@@ -40,6 +40,18 @@ def test_two_databases_of_a_new_server_are_set_up_at_once() -> None:
         assert second.result() == (0, len(MIGRATIONS))
 
 
+def test_an_administrator_creates_another_database_of_a_server(cli: Cli, own_server: Cluster) -> None:
+    second = own_server.dsn("b", "second")
+    with own_server.connect() as database:
+        database.execute("CREATE ROLE second LOGIN")
+        database.execute("CREATE DATABASE b OWNER second")
+        outcome = cli("-q", "org", "init", second)
+        assert_error(outcome, 5, "permission denied to grant role", "ask an administrator of the database")
+        database.execute("GRANT gitmem_admin TO second")
+    assert cli("-q", "org", "init", second).code == 0
+    assert cli("org", "status", "--dsn", second).code == 0
+
+
 def test_status_and_metrics_show_the_server(published: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITMEM_ORG", published)
     with psycopg.connect(published, autocommit=True) as database:
