@@ -1,5 +1,7 @@
 """`gitmem org init` and `gitmem org migrate`: create, divide and upgrade the schema of a server."""
 
+import shlex
+
 import click
 
 from gitmem.cli.context import is_quiet
@@ -44,7 +46,7 @@ def init(ctx: click.Context, dsn: str, partitions: int | None, shards: tuple[str
         say_result(ctx, f"contents: divided into {len(shards) or partitions} partitions")
     for server in unprotected if not is_quiet(ctx) else []:
         say(f"note: server {server} lets its role in without the password: {OPEN_SHARE}")
-    say_result(ctx, f"next: git config --global gitmem.org {visible(dsn)}")
+    say_result(ctx, f"next: git config --global gitmem.org {visible(shlex.quote(dsn))}")
     return ExitCode.OK
 
 
