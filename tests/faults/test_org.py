@@ -16,7 +16,7 @@ HARNESSES = [
     pytest.param(org_publish, 12, 250, id="publish"),
     DISK,
     pytest.param(org_failover, 2, 40, id="failover"),
-    pytest.param(org_shares, 3, 60, id="shares"),
+    pytest.param(org_shares, 18, 400, id="shares"),
 ]
 
 

@@ -1,9 +1,11 @@
 """Operating a server: its state, metrics, retries, shared connections and replicas."""
 
 import json
+import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -18,9 +20,9 @@ from gitmem.org.retries import try_again
 from tests.faults.org_failover import replicated
 from tests.faults.org_worlds import DATABASE, NAME
 from tests.gitrepo import Repo
-from tests.org.clusters import Cluster, running
+from tests.org.clusters import BIN, Cluster, running
 from tests.org.conftest import user_dsn
-from tests.sample import Cli, assert_error
+from tests.sample import SIGN, Cli, assert_error
 
 
 def test_two_databases_of_a_new_server_are_set_up_at_once() -> None:
@@ -50,6 +52,37 @@ def test_an_administrator_creates_another_database_of_a_server(cli: Cli, own_ser
         database.execute("GRANT gitmem_admin TO second")
     assert cli("-q", "org", "init", second).code == 0
     assert cli("org", "status", "--dsn", second).code == 0
+
+
+def run_program(name: str, *args: str) -> "subprocess.CompletedProcess[str]":
+    """Run a program of PostgreSQL."""
+    return subprocess.run([str(BIN / name), *args], capture_output=True, text=True, check=False)
+
+
+def test_a_backup_is_restored_into_another_server(
+    published: str, cli: Cli, roles: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    roles("alice", "owner")
+    assert cli("-q", "org", "grant", "shop", "alice", "--dsn", published).code == 0
+    query = ("org", "query", "--json", SIGN, "--dsn")
+    expected = json.loads(cli(*query, user_dsn(published, "alice")).out)["results"]
+    assert expected
+    dump, users = tmp_path / "code.dump", tmp_path / "roles.sql"
+    assert run_program("pg_dump", "--format=custom", f"--file={dump}", published).returncode == 0
+    users.write_text(run_program("pg_dumpall", "--roles-only", f"--dbname={published}").stdout)
+    with running() as other:
+        run_program("psql", f"--file={users}", other.dsn("postgres"))
+        with other.connect() as database:
+            database.execute("CREATE DATABASE code")
+        restored = run_program("pg_restore", f"--dbname={other.dsn('code')}", str(dump))
+        assert (restored.returncode, restored.stderr) == (0, "")
+        assert json.loads(cli(*query, other.dsn("code", "alice")).out)["results"] == expected
+    with psycopg.connect(published, autocommit=True) as database:
+        # As the page says: a superuser has to dump, because tables refuse their owner.
+        database.execute("ALTER TABLE gitmem.blobs OWNER TO owner; GRANT USAGE ON SCHEMA gitmem TO owner")
+        refused = run_program("pg_dump", "--table=gitmem.blobs", f"--dbname={user_dsn(published, 'owner')}")
+        assert "row-level security" in refused.stderr
+        database.execute("ALTER TABLE gitmem.blobs OWNER TO postgres; REVOKE ALL ON SCHEMA gitmem FROM owner")
 
 
 def test_status_and_metrics_show_the_server(published: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
