@@ -77,7 +77,7 @@ class ResultUnit(NamedTuple):
 class Chunk(NamedTuple):
     """A span of a blob with one row of the index: one vector, and one list of words.
 
-    `start:end` are bytes of the blob's text (`chunking.blob_text`), with a byte order mark and CRLF; half-open. Lines are
+    `start:end` are bytes of the text of the blob (`chunking.blob_text`), half-open. Lines are
     1-based, inclusive, and counted by line feeds. `parts` are the byte spans of the chunk's own text, in order and
     inside `start:end`. For a function that is everything. For a class whose members are chunks themselves it is the
     header and the signatures of the members. `symbol` is qualified with dots (`Session.close`), a heading path with ` >
