@@ -1,7 +1,7 @@
 """CPU time of a command and, separately, of the processes that it leaves running.
 
 The kernel gives orphans to the nearest ancestor that asked for them (`PR_SET_CHILD_SUBREAPER`, Linux), so this process
-becomes their parent and can wait for them. Use it only while no other child of this process is running.
+becomes their parent and can wait for them. Other children of this process are left alone; it must start none meanwhile.
 """
 
 import ctypes
@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from resource import struct_rusage
 from typing import Final
 
@@ -35,6 +37,7 @@ def is_supported() -> bool:
 
 def run_to_last(command: Command) -> Spent:
     """Run a command, then wait for the end of all processes it left. Raises CommandFailed."""
+    others = _children()
     _adopt_orphans(adopt=True)
     try:
         began = time.perf_counter()
@@ -45,21 +48,28 @@ def run_to_last(command: Command) -> Spent:
         _, status, usage = os.wait4(process.pid, 0)
         elapsed = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
-        background = _wait_for_orphans()
+        background = _wait_for_orphans(others)
     finally:
         _adopt_orphans(adopt=False)
     require_success(command, process.returncode, b"")
     return Spent(_seconds(usage), elapsed, background)
 
 
-def _wait_for_orphans() -> float:
-    """Wait for all children and return their CPU seconds."""
+def _wait_for_orphans(others: set[int]) -> float:
+    """Wait for all children but some, and return their CPU seconds."""
     seconds = 0.0
-    while True:
-        try:
-            seconds += _seconds(os.wait4(-1, 0)[2])
-        except ChildProcessError:
-            return seconds
+    while orphans := _children() - others:  # each may leave further ones
+        seconds += sum(_seconds(os.wait4(orphan, 0)[2]) for orphan in orphans)
+    return seconds
+
+
+def _children() -> set[int]:
+    """Return the children of this process, of all of its threads."""
+    children: set[int] = set()
+    for task in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # of a thread that has ended
+            children.update(map(int, task.read_text().split()))
+    return children
 
 
 def _adopt_orphans(*, adopt: bool) -> None:

@@ -1,5 +1,6 @@
 """CPU time of a command and of the processes it leaves running."""
 
+import subprocess
 import sys
 
 import pytest
@@ -21,6 +22,15 @@ def test_the_time_of_the_command_is_in_the_foreground() -> None:
     spent = run_to_last(Command([sys.executable, "-c", BURN.format(seconds=0.5)]))
     assert spent.background == 0.0
     assert spent.foreground > 0.4
+
+
+def test_other_children_are_not_waited_for() -> None:
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        assert run_to_last(Command(["/bin/sh", "-c", "true"])).background == 0.0
+        assert other.poll() is None
+    finally:
+        other.communicate(b"\n")
 
 
 def test_a_failed_command_is_an_error() -> None:
