@@ -1,4 +1,4 @@
-"""`gitmem get`: read what ids name in any repository: files, lines, symbols, chunks, records, templates, statistics."""
+"""`gitmem get`: read by id in any repository: files, lines, symbols, chunks, records, templates, statistics."""
 
 from collections.abc import Collection, Mapping, Sequence
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gitmem.answering.answer import Answer, answer_found, view_state
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
 from gitmem.answering.masked_answer import mask_answer
-from gitmem.answering.repository_selection import ChosenRepository
+from gitmem.answering.repository_selection import ChosenRepository, SkippedRepository
 from gitmem.answering.search_query import Query, kinds_of
 from gitmem.errors import GitmemError, UnknownRevision
 from gitmem.events import measured
@@ -32,18 +32,6 @@ class SearchedRepository(NamedTuple):
     missing: int
     index_options: str = ""
     """Options of `gitmem index` that index the missing files."""
-
-
-class SkippedRepository(NamedTuple):
-    """Repository that could not be searched, with the reason. `is_own` if it is the one the user works in.
-
-    `unknown_revision` has the message and the hint if the repository lacks the revision.
-    """
-
-    name: str
-    reason: str
-    is_own: bool = False
-    unknown_revision: tuple[str, str] | None = None
 
 
 def skip_repository(chosen: ChosenRepository, reason: str, problem: GitmemError) -> SkippedRepository:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from gitmem.answering.answer_json import best_rejected, hit_json, json_path
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import FederatedAnswer, SearchedRepository, SkippedRepository
+    from gitmem.answering.federated_answer import FederatedAnswer, SearchedRepository
+    from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.search.explain import Explanation
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from gitmem.answering.answer import rebuild_damaged
-from gitmem.answering.federated_answer import SkippedRepository, skip_repository
+from gitmem.answering.federated_answer import skip_repository
 from gitmem.answering.federated_search import Member
-from gitmem.answering.repository_selection import SelectTree, StartedRepository, describe_problem
+from gitmem.answering.repository_selection import SelectTree, SkippedRepository, StartedRepository, describe_problem
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding import bundled
 from gitmem.embedding.encoder import Encoder

@@ -18,7 +18,8 @@ from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.workspace import Workspace, read_user_settings
 
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository
+    from gitmem.answering.federated_answer import FederatedAnswer
+    from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.git.object_reader import ObjectReader
 
 

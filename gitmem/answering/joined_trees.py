@@ -34,8 +34,8 @@ from gitmem.workspace import Workspace
 
 # numpy and the search are loaded while `git status` runs.
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import SkippedRepository
     from gitmem.answering.federated_search import Member
+    from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.references.file_graph import FileGraph
     from gitmem.references.joined_names import JoinedNames
     from gitmem.references.tree_names import Definition

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.answering.repository_ids import PUBLISHED, is_published, parse_ids, repository_hint
 from gitmem.answering.search_query import Query
@@ -15,9 +15,6 @@ from gitmem.git.locate import locate
 from gitmem.locks import is_locked
 from gitmem.registry import free_name, read_registry
 from gitmem.workspace import Workspace, open_workspace, registered_folder
-
-if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import SkippedRepository
 
 ALL: Final = "*"
 """Name that means all registered repositories, and the user's own."""
@@ -34,6 +31,18 @@ _RUN_INDEX: Final = "; run: gitmem -C "
 
 _STARTED: Final = 16
 """Repositories in which `git status` runs ahead of the search: a hundred processes at once would be too many."""
+
+
+class SkippedRepository(NamedTuple):
+    """Repository that could not be searched, with the reason. `is_own` if it is the one the user works in.
+
+    `unknown_revision` has the message and the hint if the repository lacks the revision.
+    """
+
+    name: str
+    reason: str
+    is_own: bool = False
+    unknown_revision: tuple[str, str] | None = None
 
 
 class ChosenRepository(NamedTuple):
@@ -192,7 +201,7 @@ def check_federated_selection(selection: TreeSelection) -> None:
         raise UsageError("`--changed` applies to one repository", hint="leave out `--repo` and `--all`")
 
 
-def describe_skipped(skipped: "Sequence[SkippedRepository]") -> list[str]:
+def describe_skipped(skipped: Sequence[SkippedRepository]) -> list[str]:
     """Return why repositories were skipped: each by itself, or together if several have the same reason."""
     by_cause: dict[str, list[SkippedRepository]] = {}
     for one in skipped:

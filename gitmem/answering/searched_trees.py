@@ -21,7 +21,8 @@ from gitmem.workspace import Workspace
 
 # numpy and the search are loaded while `git status` runs.
 if TYPE_CHECKING:
-    from gitmem.answering.federated_answer import SearchedRepository, SkippedRepository
+    from gitmem.answering.federated_answer import SearchedRepository
+    from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.answering.searcher import Searcher
     from gitmem.references.file_graph import FileGraph
     from gitmem.references.tree_names import Definition, Names

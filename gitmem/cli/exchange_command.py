@@ -29,7 +29,7 @@ def exchange_with_remote(
     ctx: click.Context, *, pull: bool, push: bool, remote: str, index: bool, store: str, dry_run: bool, as_json: bool,
     yes: bool = True, allow_secrets: bool = False,
 ) -> ExitCode:  # fmt: skip
-    """Exchange records, or with `--index` rows of the index, and print what changed."""
+    """Exchange records, or with `--index` rows of the index, and print the changes."""
     if index:
         return run_index_exchange(ctx, remote, store, pull=pull, push=push, dry_run=dry_run, as_json=as_json)
     require_index(store)

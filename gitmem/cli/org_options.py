@@ -28,6 +28,6 @@ def org_settings(ctx: click.Context) -> Settings:
 
 
 def say_result(ctx: click.Context, line: str) -> None:
-    """Print a line about what was done, unless `--quiet` is given."""
+    """Print a line about the result, unless `--quiet` is given."""
     if not is_quiet(ctx):
         print_line(line)

@@ -41,7 +41,7 @@ def run_exchange(
     yes: bool = True,
     allow_secrets: bool = False,
 ) -> ExitCode:
-    """Exchange records with a remote, and print what changed."""
+    """Exchange records with a remote, and print the changes."""
     set_warns(ctx, on=False)  # an exchange refuses then, with the same words
     workspace = open_here(ctx)
     run = partial(

@@ -141,7 +141,7 @@ def _pair_by_key(change: FileChange, old: FileVersion, new: FileVersion) -> tupl
 
 
 def _release(file: _File, old: FileVersion, new: FileVersion) -> None:
-    """Free what the comparison of a file has computed. Most of it is about definitions that both versions have."""
+    """Free the results of the comparison of a file. Most of them are about definitions that both versions have."""
     for version in (*old.versions, *new.versions):
         version.release()
     if file.old is None:
@@ -293,7 +293,7 @@ def _shown(pair: _Pair) -> Version:
 
 
 def _to_changes(pairs: Iterable[tuple[_Pair, int]]) -> Iterator[ElementChange]:
-    """Yield the changes of pairs, and free what was computed of them."""
+    """Yield the changes of pairs, and free their versions."""
     for counted in pairs:
         yield _to_change(counted)
         pair, _ = counted

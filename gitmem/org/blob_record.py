@@ -190,7 +190,7 @@ def _checked(record: bytes) -> bytes:
 
 
 def _inflate(data: bytes, dictionary: bytes = b"") -> tuple[bytes, bytes]:
-    """Return the content of a stream, and what follows it."""
+    """Return the content of a stream, and the data after it."""
     stream = zlib.decompressobj(_RAW, dictionary) if dictionary else zlib.decompressobj(_RAW)
     content = stream.decompress(data, _MAX_BYTES)
     if not stream.eof:

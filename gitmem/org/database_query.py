@@ -12,7 +12,6 @@ from gitmem.answering.federated_answer import (
     FederatedAnswer,
     HitPosition,
     SearchedRepository,
-    SkippedRepository,
     answer_of_none,
 )
 from gitmem.answering.federated_query import require_searched
@@ -20,6 +19,7 @@ from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.hit_text import HitLines, Piece
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.repository_ids import PUBLISHED
+from gitmem.answering.repository_selection import SkippedRepository
 from gitmem.answering.search_query import Query, check_query
 from gitmem.chunking.blob_text import text_of
 from gitmem.errors import UsageError

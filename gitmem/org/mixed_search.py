@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import Final
 
-from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository, answer_of_none
+from gitmem.answering.federated_answer import FederatedAnswer, answer_of_none
 from gitmem.answering.federated_merge import merge_answers
 from gitmem.answering.federated_query import require_searched
 from gitmem.answering.repository_ids import PUBLISHED
-from gitmem.answering.repository_selection import ChosenMembers
+from gitmem.answering.repository_selection import ChosenMembers, SkippedRepository
 from gitmem.answering.search_query import Query, check_query, kinds_of
 from gitmem.errors import DatabaseFailed, GitmemError, UsageError
 from gitmem.freshness.tree_selection import TreeSelection

@@ -51,7 +51,7 @@ class DirectUsages:
         return self._known[key]
 
     def cuts(self) -> Iterable[str]:
-        """Yield what was left out."""
+        """Yield a note about each cut."""
         if self._omitted:
             yield f"{self._omitted:,} of {self._omitted + self._read:,} files with such names were not read"
         if self._crowded:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from gitmem.answering.federated_answer import (
     FederatedAnswer,
-    SkippedRepository,
     answer_members,
     answer_of_none,
     skip_repository,
@@ -20,6 +19,7 @@ from gitmem.answering.repository_selection import (
     ChosenMembers,
     ChosenRepository,
     SelectTree,
+    SkippedRepository,
     check_federated,
     describe_problem,
 )

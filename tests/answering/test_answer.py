@@ -12,6 +12,7 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, NoIndex, UnknownRevision, UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader
 from gitmem.locations import Location
+from gitmem.words import utf8_text
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, brief_hits, index, python_file, search
@@ -205,7 +206,7 @@ def contents(tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
 
 @pytest.mark.parametrize("name", CONTENTS)
 def test_spans_and_lines_of_a_hit_match_its_blob(contents: Repo, name: str) -> None:
-    data = CONTENTS[name]
+    data = utf8_text(CONTENTS[name])
     hits = search(
         contents, "one marked café first last 検索 two late key value return", include=(f"/{name}",), limit=50
     ).hits

@@ -5,10 +5,10 @@ from gitmem.answering.federated_answer import (
     FederatedAnswer,
     HitPosition,
     SearchedRepository,
-    SkippedRepository,
     answer_of_none,
 )
 from gitmem.answering.federated_merge import merge_answers
+from gitmem.answering.repository_selection import SkippedRepository
 from gitmem.answering.search_query import Query
 from gitmem.search.engine import Rejected
 from gitmem.search.hits import Hit

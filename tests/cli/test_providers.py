@@ -328,8 +328,8 @@ def test_vectors_of_3072_dimensions_are_indexed_and_their_size_is_stated_first(
     [(chunks, kilobytes)] = re.findall(
         r"in about (\d+) chunks of 3072 dimensions: an index of about (\d+) kB", stated[0]
     )
-    # A byte and a bit for each dimension, and 330 bytes for the words.
-    assert 1000 * int(kilobytes) == pytest.approx(int(chunks) * (3072 + 384 + 330), abs=500)
+    # Six bits for each dimension, and 330 bytes for the words.
+    assert 1000 * int(kilobytes) == pytest.approx(int(chunks) * (6 * 384 + 330), abs=500)
     [segments] = [sum(file.stat().st_size for file in (repo.path / ".gitmem" / "segments").iterdir())]
     assert 1000 * int(kilobytes) == pytest.approx(segments, rel=0.3)
     answer = json.loads(cli("query", "part17", "--mode", "semantic", "--json", cwd=repo.path).out)

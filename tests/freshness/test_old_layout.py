@@ -87,7 +87,9 @@ def test_an_index_that_gitmem_wrote_in_format_1_is_rebuilt_and_keeps_notes(tmp_p
     repo.commit(TREE)
     note = add_note(workspace_of(repo), "parcels are late on Mondays").note
     with tarfile.open(FIRST_FORMAT) as archive:
-        archive.extractall(repo.path, filter="data")
+        if hasattr(tarfile, "data_filter"):  # from Python 3.11.4 on
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(repo.path)
     (repo.path / ".git" / MADE_HERE).write_bytes((repo.path / ".gitmem" / MADE_HERE).read_bytes())
     tip = repo.oid("refs/gitmem/memory")
     answer = search(repo, "sign cookie")

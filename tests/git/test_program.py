@@ -178,10 +178,14 @@ def test_an_interruption_ends_the_transport_of_git_too(make_repo: MakeRepo, tmp_
         signal.pthread_kill(main, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let programs in the background ignore it
     thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        run_network_git(
-            ["ls-remote", "ssh://host.invalid/a.git"], git_dir=repo.path / ".git", cwd=repo.path, patience=60
-        )
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_network_git(
+                ["ls-remote", "ssh://host.invalid/a.git"], git_dir=repo.path / ".git", cwd=repo.path, patience=60
+            )
+    finally:
+        signal.signal(signal.SIGINT, former)
     thread.join()
     ssh.await_ended()

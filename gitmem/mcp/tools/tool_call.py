@@ -7,7 +7,7 @@ from gitmem.paths import IndexPaths
 from gitmem.resident.call import Call, ReportProgress, report_nothing
 
 BLAME_SECONDS: Final = 2.0
-"""Time to trace the commits of results: an agent waits for the answer. What was traced by then is cached."""
+"""Time to trace the commits of results: an agent waits for the answer. Finished traces are cached."""
 
 ReadRoots = Callable[[], Sequence[str] | None]
 """Asks the client for the URIs of its open folders. Returns None if it does not answer. May raise CallCancelled."""
