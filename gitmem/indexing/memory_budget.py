@@ -25,8 +25,11 @@ MIN_FORKED: Final = MIN_WORKER - _LOADED
 _PROCESS: Final = 40 << 20
 """Least memory of this process before the run, and of a git process that reads for it."""
 
-_PROCESS_DIVISOR: Final = 10
-"""Part of a larger bound that both may take: git maps the indexes of packs, 28 bytes for each object of a history."""
+_EXCESS_FROM: Final = 384 << 20
+_EXCESS_DIVISOR: Final = 4
+_MAX_EXCESS: Final = 256 << 20
+"""A quarter of the bound beyond the first of these, at most the last, is left for more than that: git maps the indexes
+of packs, 28 bytes for each object of a history, and for some seconds a parse of a large file takes 100 MB."""
 
 _FLUSH_DIVISOR: Final = 8
 _IN_FLIGHT_DIVISOR: Final = 32
@@ -46,8 +49,8 @@ class MemoryBudget:
     @property
     def left(self) -> int:
         """Number of bytes that this process may take on top of what it has, as long as there are no workers."""
-        process = max(_PROCESS, self.limit // _PROCESS_DIVISOR)
-        return self.limit - process - max(0, self._measure() - self._before)
+        excess = min((self.limit - _EXCESS_FROM) // _EXCESS_DIVISOR, _MAX_EXCESS)
+        return self.limit - max(_PROCESS, excess) - max(0, self._measure() - self._before)
 
     @property
     def flush_bytes(self) -> int:
