@@ -6,7 +6,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from gitmem.actions.uninstall import remove_own_index
-from gitmem.errors import StorageFailed, UsageError
+from gitmem.errors import UsageError
 from gitmem.freshness.index_runs import forget_run, read_blobs
 from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.git.remote_clone import forget_clone
@@ -40,14 +40,6 @@ def enter_repository(workspace: Workspace, environment: Mapping[str, str], name:
     Raises: UsageError if the name is invalid or taken, StorageFailed.
     """
     return add_repository(environment, registered_folder(workspace), name)
-
-
-def note_repository(workspace: Workspace, environment: Mapping[str, str]) -> None:
-    """Register a repository if the registry can be written; no other feature of the command depends on it."""
-    try:
-        enter_repository(workspace, environment)
-    except StorageFailed:
-        return
 
 
 def get_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository:

@@ -7,7 +7,6 @@ import click
 
 from gitmem.actions.hooks import install, read_state
 from gitmem.actions.install import DEFAULT, Installer, register_project
-from gitmem.actions.repos import note_repository
 from gitmem.answering.index_status import folder_bytes
 from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
@@ -15,6 +14,7 @@ from gitmem.cli.hooks import describe
 from gitmem.cli.index_run import start_graph
 from gitmem.cli.install import print_problems
 from gitmem.cli.progress import ProgressLine
+from gitmem.cli.repository_entry import enter_if_new
 from gitmem.cli.run_report import print_notes, print_report, print_summary
 from gitmem.cli.style import print_line
 from gitmem.display import visible
@@ -57,7 +57,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
         report = refresh(workspace, tree, settings, report=progress, on_wait=progress.wait, announce=progress.announce)
     graph = start_graph(workspace, report)
     hook_lines = [] if no_hooks else _install_hooks(workspace)
-    note_repository(workspace, os.environ)
+    enter_if_new(workspace, os.environ)
     if is_quiet(ctx):
         return ExitCode.FAILED if report.problems else ExitCode.OK
     print_report(report, name)

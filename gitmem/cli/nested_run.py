@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from gitmem.actions.repos import note_repository
 from gitmem.cli.error_output import say
 from gitmem.cli.index_run import IndexOptions, run_index
+from gitmem.cli.repository_entry import enter_if_new
 from gitmem.errors import ExitCode, GitmemError, UsageError
 from gitmem.git.locate import describe_head
 from gitmem.git.nested_repositories import find_nested
@@ -53,7 +53,7 @@ def _index_one(workspace: Workspace, options: IndexOptions, folder: Path, report
         workspace, workspace.location.head_tree, label, options,
         put=lambda report: reports.append({"path": str(folder), **report}),
     )  # fmt: skip
-    note_repository(workspace, os.environ)
+    enter_if_new(workspace, os.environ)
     return code
 
 

@@ -1,4 +1,4 @@
-"""Enter the repository of an index run into the user's list. Imports neither click nor numpy."""
+"""Enter an indexed repository into the user's list. Imports neither click nor numpy."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +9,10 @@ from gitmem.workspace import Workspace, registered_folder
 
 
 def enter_if_new(workspace: Workspace, environment: Mapping[str, str]) -> None:
-    """Put a repository into the list unless it is there, or the list cannot be read or written."""
+    """Put a repository into the list unless it is there, or the list cannot be read or written.
+
+    No other feature of the commands that index depends on it.
+    """
     folder = registered_folder(workspace)
     with suppress(StorageFailed):
         # Nearly all runs are those of known repositories: reading takes no lock.

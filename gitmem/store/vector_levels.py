@@ -5,6 +5,7 @@
 Vectors are int8 with a scale, and the largest component of each is 127 (`embedding.encoder.quantise`).
 """
 
+from abc import ABC, abstractmethod
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class Snapped(NamedTuple):
     scales: NDArray[np.float32]
 
 
-class Levels:
+class Levels(ABC):
     """Packed form of vectors: the number of one of 2**`bits` magnitudes for each component."""
 
     def __init__(self, bits: int, magnitudes: NDArray[np.int8]) -> None:
@@ -59,9 +60,9 @@ class Levels:
             numbers |= _BITS_OF_BYTE[planes[:, bit]] << np.uint64(bit)
         return self._values[numbers.view(np.uint8)[:, :dimensions]]
 
+    @abstractmethod
     def _number(self, vectors: NDArray[np.int8]) -> NDArray[np.uint8]:
         """Return the number of the magnitude of each component."""
-        raise NotImplementedError
 
 
 class _SearchedLevels(Levels):
