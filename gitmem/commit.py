@@ -3,15 +3,17 @@
 The message stays as it was written, with body, trailers and references to issues.
 """
 
-import re
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 
 _END: Final = b"\n\n"
 _FOLD: Final = b"\n "
 """Continues a header on the next line, as signatures do."""
 
-_PERSON: Final = re.compile(rb"(.*?) ?<([^>\n]*)>(?: (-?\d{1,18}) [+-]\d{4})?")
+_PERSON: Final = lazy_pattern(rb"(.*?) ?<([^>\n]*)>(?: (-?\d{1,18}) [+-]\d{4})?")
 _MAX_SECONDS: Final = 253_402_300_799
 """Last second of the year 9999; `datetime` knows no later ones."""
 

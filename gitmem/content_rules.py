@@ -5,9 +5,10 @@ A committed file comes from strangers: it can leave files out, and nothing else.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import ConfigError
+from gitmem.named_tuple import NamedTuple
 
 TEAM_FILE: Final = ".gitmem.toml"
 """Name of the file, which counts at the root of a tree only."""

@@ -6,17 +6,19 @@ from functools import cache
 from typing import Final
 
 from gitmem.invisible_characters import CONTROLS, HIDING
+from gitmem.lazy_pattern import lazy_pattern
 
 _MAX_LINE: Final = 100
 _PLACES_SHOWN: Final = 3
 _STYLES: Final = "\ufe0e\ufe0f"
 _LETTER_EMOJI: Final = "\u2139"
-_UNSAFE: Final = re.compile(f"[{CONTROLS}{HIDING}]")
+_UNSAFE: Final = lazy_pattern(f"[{CONTROLS}{HIDING}]")
 
 
 def visible(text: str) -> str:
     """Return text on one line, with unsafe characters as escapes. Emoji keep their selectors of a style."""
-    return _UNSAFE.sub(_escape, text)
+    # The pattern is compiled for other text only, which is rare.
+    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)
 
 
 def visible_code(line: str) -> str:

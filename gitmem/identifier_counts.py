@@ -9,11 +9,12 @@ in one pass, because identifiers are many and their parts are few.
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, differences
+from gitmem.named_tuple import NamedTuple
 from gitmem.words import ASCII_PART, MAX_IDENTIFIER, Text
 
 _PART_OR_END: Final = f"{ASCII_PART}|\n"
@@ -75,7 +76,7 @@ class Parts(dict[str, int]):
         text = b"\n".join([*lines, b""]).decode("ascii")
         found = re.findall(_PART_OR_END, text)
         numbers = np.fromiter(map(self.__getitem__, found), np.int64, len(found))
-        sizes = np.diff(np.flatnonzero(numbers == _END), prepend=-1) - 1
+        sizes = differences(np.concatenate([[-1], np.flatnonzero(numbers == _END)])) - 1
         others = [place for place, name in enumerate(identifiers) if not name.isascii()]
         return Division(text, sizes, numbers[numbers != _END], others)
 

@@ -16,9 +16,11 @@ A path may itself contain `:` and `#`, so a text can have several readings. As i
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 
 MAX_LINE: Final = 999_999_999
 """Largest line and chunk number."""
@@ -26,11 +28,11 @@ MAX_LINE: Final = 999_999_999
 FORMS: Final = "PATH, PATH:12, PATH:10-40, PATH#SYMBOL or BLOB:0"
 """Accepted forms, for usage messages."""
 
-_BLOB: Final = re.compile(r"[0-9a-f]{7,64}")
-_DIGITS: Final = re.compile(r"[0-9]+")
-_FRAGMENT_LINES: Final = re.compile(r"(?P<path>.+)#L(?P<first>[0-9]+)(?:-L?(?P<last>[0-9]+))?", re.DOTALL)
-_COLON_LINES: Final = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", re.DOTALL)
-_CHUNK: Final = re.compile(r"(?P<path>.+):chunk_(?P<chunk>[0-9]+)", re.DOTALL)
+_BLOB: Final = lazy_pattern(r"[0-9a-f]{7,64}")
+_DIGITS: Final = lazy_pattern(r"[0-9]+")
+_FRAGMENT_LINES: Final = lazy_pattern(r"(?P<path>.+)#L(?P<first>[0-9]+)(?:-L?(?P<last>[0-9]+))?", re.DOTALL)
+_COLON_LINES: Final = lazy_pattern(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", re.DOTALL)
+_CHUNK: Final = lazy_pattern(r"(?P<path>.+):chunk_(?P<chunk>[0-9]+)", re.DOTALL)
 _MAX_DIGITS: Final = len(str(MAX_LINE))
 _OUT_OF_RANGE: Final = MAX_LINE + 1
 

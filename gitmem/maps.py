@@ -7,9 +7,10 @@
 import mmap
 import os
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.fsio import open_regular
+from gitmem.named_tuple import NamedTuple
 from gitmem.storage_errors import read_failed
 
 READ_AHEAD: Final = 1 << 16

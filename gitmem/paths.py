@@ -1,7 +1,9 @@
 """Paths of the files of an index, and of files bundled with the package. Reads and writes nothing."""
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
 MEMORY_LOCK: Final = "gitmem-memory.lock"

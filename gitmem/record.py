@@ -5,9 +5,10 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import RECORD_KINDS
 
 VERSION: Final = 1

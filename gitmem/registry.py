@@ -9,11 +9,12 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from gitmem.errors import UsageError
 from gitmem.fsio import make_folder, read_file, write_atomic
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 
 Result = TypeVar("Result")
 

@@ -7,9 +7,10 @@ Some variables of other programs are read as well, if neither says anything: the
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import ConfigError
+from gitmem.named_tuple import NamedTuple
 
 PREFIX: Final = "gitmem."
 

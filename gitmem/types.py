@@ -1,7 +1,9 @@
 """Types that all layers share: chunks of blobs, the result of chunking, and names. No logic."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 NOTE: Final = "note"
 DOCUMENT: Final = "document"

@@ -8,11 +8,13 @@
 All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the terms of any text change.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 
 MAX_IDENTIFIER: Final = 64
 """Longer runs are hashes, encoded data and the like. They are cut, so that one line cannot fill the vocabulary."""
@@ -20,14 +22,14 @@ MAX_IDENTIFIER: Final = 64
 MAX_TERM_BYTES: Final = 255
 """Maximum length of a term in UTF-8: fewer than 64 characters of at most four bytes."""
 
-_IDENTIFIER = re.compile(r"\w+")
+_IDENTIFIER = lazy_pattern(r"\w+")
 ASCII_PART: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 """Pattern of a part of an ASCII identifier."""
 
-_ASCII_PART = re.compile(ASCII_PART)
-_UNICODE_PART = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_UNSPACED = re.compile(
+_ASCII_PART = lazy_pattern(ASCII_PART)
+_UNICODE_PART = lazy_pattern(r"[^\W\d_]+|\d+")
+_CAMEL_BOUNDARY = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNSPACED = lazy_pattern(
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d"
     r"\U00020000-\U000323af]+"
 )

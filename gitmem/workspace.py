@@ -8,7 +8,7 @@ git directory, which a clone does not copy. A folder `.gitmem/` that somebody el
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.content_rules import MAX_TEAM_BYTES, TEAM_FILE, ContentRules, parse_team_file
 from gitmem.errors import ConfigError, NoIndex, UnsafeIndex
@@ -28,6 +28,7 @@ from gitmem.git.locate import RepositoryLocation, locate, main_worktree
 from gitmem.git.status_shortcuts import parse_shortcuts
 from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import (
     EXCHANGING,
     INDEX_NAME,

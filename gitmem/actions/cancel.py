@@ -1,12 +1,13 @@
 """`gitmem cancel`: stop an index run in another process and keep its completed work."""
 
 import time
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import Busy
 from gitmem.freshness.cancellation import RunningRun, read_run, request_stop, was_stopped
 from gitmem.fsio import remove_file
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.workspace import Workspace, find_index
 

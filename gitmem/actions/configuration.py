@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.content_rules import MAX_TEAM_BYTES, TEAM_FILE, ContentRules, parse_team_file
 from gitmem.errors import ConfigError, NotARepository
 from gitmem.fsio import read_file
 from gitmem.git.git_config import ConfigEntry, read_config, read_origins
 from gitmem.git.locate import RepositoryLocation, locate
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_text
 from gitmem.settings import (
     PREFIX,

@@ -6,8 +6,9 @@ Many programs read such files, with differences in detail. This reads the common
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_text
 from gitmem.settings import SETTINGS, Alias, Setting
 

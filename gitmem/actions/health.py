@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem import __version__
 from gitmem.answering.query_encoder import query_encoder
@@ -12,6 +12,7 @@ from gitmem.embedding.text_encoder import TextEncoder
 from gitmem.errors import GitmemError
 from gitmem.indexing.fingerprint import dimensions_of, is_made_with, model_of
 from gitmem.locks import is_locked
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.manifest import Manifest
 from gitmem.words import count_identifiers
 from gitmem.workspace import Workspace, find_index, is_writable

@@ -7,7 +7,7 @@ commit that the remote has are pushed: no uncommitted file, no unpushed commit, 
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.actions.index_place import open_place
 from gitmem.actions.received_packs import ReceivedPacks, Taken
@@ -38,6 +38,7 @@ from gitmem.indexing.tree_digest import (
 )
 from gitmem.indexing.views import ensure_view
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.blob_leaves import digest_blobs
 from gitmem.store.leaf_table import Key, LeafTable, format_table, make_table, parse_table
 from gitmem.store.manifest import Manifest, SegmentEntry

@@ -6,11 +6,12 @@ name or can be made again, so writers never wait for each other, and an interrup
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from gitmem.actions.shared_files import DIGEST, MAX_FILES, PACK, TABLE, Listing, SharedFile
 from gitmem.closeable import Closeable
 from gitmem.memory.writer_identity import is_writer_id
+from gitmem.named_tuple import NamedTuple
 
 PREFIX: Final = "gitmem-index"
 

@@ -4,7 +4,7 @@ import shlex
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import StorageFailed, UnsafeIndex, UsageError
 from gitmem.git.locate import RepositoryLocation
@@ -26,6 +26,7 @@ from gitmem.install.entry_edit import GUIDE
 from gitmem.install.places import find_file, is_installed
 from gitmem.install.registered_files import RECORD
 from gitmem.install.registration import ADDED, CONFLICT, Target, find_entry, read_record, register, unregister
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import data_folder
 
 DEFAULT: Final = "claude"

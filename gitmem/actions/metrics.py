@@ -1,12 +1,13 @@
 """`gitmem metrics`: how often operations ran in a repository, how long they took, and what the index holds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.display import count, visible
 from gitmem.errors import GitmemError
 from gitmem.locks import writer_lock
 from gitmem.metrics import BUCKETS, Metrics, Series, read_metrics, reset_metrics
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import KnownRepository, read_registry
 from gitmem.workspace import Workspace, find_index, open_workspace, registered_folder
 

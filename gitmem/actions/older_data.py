@@ -8,7 +8,7 @@ import finds nothing new: records are compared with the memory, settings and rep
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.actions.env_file import read_env
 from gitmem.actions.repos import enter_repository
@@ -17,6 +17,7 @@ from gitmem.git.git_config import read_config
 from gitmem.git.program import run_git
 from gitmem.memory.bounds import check_path
 from gitmem.memory.older_exports import ConvertedLine, convert_s2, convert_s4
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.transfer import parse_lines, write_items
 from gitmem.registry import read_registry
 from gitmem.secrets.masking import mask_text

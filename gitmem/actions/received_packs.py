@@ -1,7 +1,6 @@
 """Take wanted blobs out of packs of others: each pack is checked as a whole, and only its wanted blobs are written."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import id_bytes
 from gitmem.git.objects import open_reader
 from gitmem.indexing.row_packs import describe_fault, find_overlong, read_pack, select_blobs
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.store.leaf_table import Key, segment_keys
 from gitmem.store.manifest import SegmentEntry

@@ -1,7 +1,5 @@
 """`gitmem verify --remote`: make all rows that others share again, and compare them and the published digests."""
 
-from typing import NamedTuple
-
 from gitmem.actions.index_exchange import describe_listing, read_tables
 from gitmem.actions.index_place import open_place
 from gitmem.actions.shared_files import DIGEST, PACK, Listing, SharedFile, SharedFiles
@@ -21,6 +19,7 @@ from gitmem.indexing.row_packs import describe_fault, read_pack
 from gitmem.indexing.run import empty_manifest
 from gitmem.indexing.tree_digest import is_consistent, make_digest, parse_digest
 from gitmem.indexing.views import ensure_view
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.blob_leaves import digest_blobs
 from gitmem.store.leaf_table import Key, LeafTable, segment_keys
 from gitmem.store.manifest import Manifest

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.actions.report_file import find_folder, report_name, write_report
 from gitmem.actions.report_process import render_in_process
@@ -20,6 +20,7 @@ from gitmem.answering.excerpts import Excerpt
 from gitmem.answering.session_excerpts import read_results
 from gitmem.answering.sessions import is_session_name, use_session
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_text
 from gitmem.workspace import Workspace
 

@@ -2,12 +2,13 @@
 
 import re
 import time
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.actions.report_file import find_folder
 from gitmem.display import visible
 from gitmem.errors import UnknownRecord
 from gitmem.fsio import read_file
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_secrets
 from gitmem.workspace import Workspace
 

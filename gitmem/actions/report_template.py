@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import ConfigError, UsageError
 from gitmem.fsio import read_file
+from gitmem.named_tuple import NamedTuple
 from gitmem.settings import PREFIX
 from gitmem.workspace import Workspace
 

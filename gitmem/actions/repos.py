@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple
 
 from gitmem.actions.uninstall import remove_own_index
 from gitmem.errors import UsageError
@@ -12,6 +11,7 @@ from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.git.remote_clone import forget_clone
 from gitmem.indexing.garbage import remove_blobs
 from gitmem.indexing.index_writer import open_index_writer
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.removal import count_records, remove_memory
 from gitmem.registry import KnownRepository, add_repository, find_repository, read_registry, remove_repository
 from gitmem.workspace import Workspace, open_workspace, registered_folder, require_index

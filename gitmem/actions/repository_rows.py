@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.index_status import Status, read_status
 from gitmem.display import count, shares, size, visible
 from gitmem.errors import GitmemError
 from gitmem.freshness.index_runs import IndexRun, read_runs
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import KnownRepository, read_registry
 from gitmem.settings import SETTINGS, Setting, Settings, Value
 from gitmem.workspace import open_workspace

@@ -1,7 +1,9 @@
 """A place where clones share files of their indexes: each writer adds files of its own, and reads those of all."""
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+from gitmem.named_tuple import NamedTuple
 
 PACK: Final = ".rows"
 TABLE: Final = ".leaves"

@@ -1,11 +1,12 @@
 """Cost of `git status`, which every query runs, and the settings of git that would lower it in this repository."""
 
 import os
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.program import run_git
 from gitmem.git.status import read_status
 from gitmem.git.status_shortcuts import StatusShortcuts
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 HIGH_SECONDS: Final = 0.3

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from gitmem.actions.cancel import cancel
 from gitmem.actions.index_refs import forget_fetched
@@ -13,6 +12,7 @@ from gitmem.fsio import require_own_folder
 from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.install.hook_setup import find_callers, uninstall_hooks
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.registry import remove_repository
 from gitmem.workspace import OWN_NAMES, Workspace, registered_folder, remove_index, require_untracked

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitmemError, NotARepository, ObserverFailed, UsageError
 from gitmem.folder_observer import FolderObserver
@@ -18,6 +18,7 @@ from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import RefreshSettings, refresh
 from gitmem.git.locate import describe_head, locate
 from gitmem.git.pending_operation import find_operation
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import open_workspace, require_index
 
 _DEBOUNCE_SECONDS: Final = 0.3

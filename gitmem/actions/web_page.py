@@ -5,9 +5,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitmemError
+from gitmem.named_tuple import NamedTuple
 
 _SECONDS: Final = 60.0
 _MAX_MESSAGE: Final = 500

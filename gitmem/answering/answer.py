@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query, kinds_of
@@ -22,6 +22,7 @@ from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text, queried_path
 from gitmem.install.registered_files import users_entries
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.snippet import join_lines
 from gitmem.workspace import Workspace
 

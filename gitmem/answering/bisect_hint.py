@@ -7,7 +7,7 @@ the lines and messages of all commits.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.answering.answer import answer
 from gitmem.answering.element_lookup import element_at
@@ -31,6 +31,7 @@ from gitmem.history.tracer import Tracer
 from gitmem.history.version import Version
 from gitmem.locations import LineRange
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.query_parser import parse_query
 from gitmem.workspace import Workspace, require_index
 

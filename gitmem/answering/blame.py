@@ -1,9 +1,10 @@
 """The commits that introduced and last changed the chunk of a hit, as shown. `chunk_history` finds them."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.display import visible
+from gitmem.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from gitmem.git.file_history import CommitDetails

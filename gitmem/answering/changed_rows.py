@@ -1,14 +1,14 @@
 """Find the rows that differ between two trees: the innermost chunks that contain a changed line."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.git.commit_diffs import LineSpan, read_new_lines
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import NOTEBOOK_LANGUAGE, ResultUnit

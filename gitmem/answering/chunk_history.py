@@ -5,7 +5,7 @@ A trace reads the commits of one path, so nothing here is part of a plain search
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gitmem.answering.blame import Blame
 from gitmem.answering.element_lookup import element_at, shift_lines
@@ -25,6 +25,7 @@ from gitmem.history.trace import last_change
 from gitmem.history.tracer import Tracer
 from gitmem.locations import LineRange
 from gitmem.memory.kinds import CODE, kind_of
+from gitmem.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher

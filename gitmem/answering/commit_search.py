@@ -5,10 +5,10 @@ import time
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.search_query import SearchFilters
+from gitmem.arrays import NDArray
 from gitmem.display import count
 from gitmem.errors import (
     Busy,

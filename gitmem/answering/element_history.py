@@ -5,7 +5,6 @@ the working tree, and their counterparts in HEAD are traced.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from gitmem.answering.element_lookup import FindFiles, find_target
 from gitmem.answering.history_notes import SHALLOW_NOTE, UNREAD_NOTE, unreadable_notes
@@ -21,6 +20,7 @@ from gitmem.history.removal import find_removal
 from gitmem.history.trace import Change, Trace
 from gitmem.history.tracer import Tracer
 from gitmem.history.version import Version
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher
+from gitmem.arrays import NDArray
 from gitmem.chunking.blob_text import text_of
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.display import visible
+from gitmem.named_tuple import NamedTuple
 
 
 class Excerpt(NamedTuple):

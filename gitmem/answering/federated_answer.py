@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.answering.answer import Answer, answer_found, view_state
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
@@ -15,6 +15,7 @@ from gitmem.events import measured
 from gitmem.git.object_reader import ObjectReader
 from gitmem.indexing.fingerprint import vectors_of
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.engine import Rejected, SearchResult
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.commit_search import CommitSearch
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.search_query import SearchFilters
 from gitmem.answering.searcher import Searcher
+from gitmem.arrays import NDArray
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.combined_segments import CombinedSegments
 from gitmem.store.combined_view import CombinedView, RepositoryView

@@ -6,12 +6,12 @@ statistics of words. The lists of different models are merged by rank.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gitmem.answering.answer import Answer
 from gitmem.answering.federated_answer import FederatedAnswer, HitPosition
 from gitmem.answering.federated_search import MemberHit, add_rejected, merge_by_rank
 from gitmem.locations import Location
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 
 

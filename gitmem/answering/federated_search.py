@@ -9,10 +9,9 @@ Lists of different models are merged by rank, because cosines of different model
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.answer import find_hits
 from gitmem.answering.federated_commits import FederatedCommits
@@ -20,9 +19,11 @@ from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.query_encoder import search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kinds_of
 from gitmem.answering.searcher import Searcher
+from gitmem.arrays import NDArray
 from gitmem.indexing.fingerprint import vectors_of
 from gitmem.indexing.record_views import Records
 from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.note_links import find_outdated
 from gitmem.records.record_times import RecordTimes
 from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search

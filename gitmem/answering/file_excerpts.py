@@ -1,6 +1,6 @@
 """Read the text of a location in a tree: a whole file, lines of it, a symbol, or a chunk of a blob."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.excerpts import Excerpt, hash_content
@@ -13,6 +13,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.locations import MAX_LINE, LineRange, Location, format_location
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.snippet import OMITTED, join_lines, lines_of
 from gitmem.secrets.masking import mask_secrets
 from gitmem.words import decode

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.memory.kinds import CODE, FOLDERS
 from gitmem.records.filters import NO_FILTERS, RecordFilters, matching_records

@@ -1,10 +1,9 @@
 """What the index knows of the chunk of a hit, beyond what the search needs: for programs."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gitmem.answering.searcher import Searcher
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.store.snapshot import Snapshot
 

@@ -1,7 +1,7 @@
 """Read the text of hits: the lines of chunks, adjacent chunks, fields of records, and notes about the code."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.chunking.blob_text import text_of
 from gitmem.commit import Commit, parse_commit
@@ -12,6 +12,7 @@ from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.working_files import read_unchanged
 from gitmem.memory.kinds import CODE, content_line, kind_of
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, parse_record
 from gitmem.search.snippet import lines_of, lines_of_span
 from gitmem.secrets.masking import mask_private_keys

@@ -8,7 +8,7 @@ none there; its callers are references that nothing in the tree defines any more
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.range_changes import Comparison, compare_range
@@ -21,6 +21,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.history.changes import DOCUMENTATION, FORMAT
 from gitmem.history.tree_changes import ADDED, REMOVED, ElementChange
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import MAX_USAGE_DEPTH
 from gitmem.workspace import Workspace
 

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
+from gitmem.arrays import distinct
 from gitmem.embedding.provider import selected_provider
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import RunProgress, is_stopping, read_progress, read_run
@@ -201,7 +202,7 @@ def _count(status: Status, view: View, snapshot: Snapshot) -> list[int]:
         own = indexed[texts & (indexed >= base) & (indexed < base + segment.blobs)] - base
         _add(status.languages, np.bincount(segment.blob_languages[own]), segment.languages.__getitem__)
         # Copies of a file share their chunks, which count once.
-        blobs = np.unique(own, return_index=True)[0]  # without `return_index`, numpy imports numpy.ma
+        blobs = distinct(own)
         chunks = np.bincount(segment.blob_languages[blobs], np.diff(segment.first)[blobs]).astype(np.int64)
         _add(status.language_chunks, chunks, segment.languages.__getitem__)
     sizes = np.diff(snapshot.blob_first)

@@ -1,7 +1,6 @@
 """Answer which callers changes touch, in the repository that they are in and in others that import its packages."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from gitmem.answering.impact_answer import (
     ImpactAnswer,
@@ -16,6 +15,7 @@ from gitmem.answering.joined_trees import JoinedTrees, TreesQuery
 from gitmem.answering.range_changes import Comparison
 from gitmem.answering.searched_trees import SearchedRepositories
 from gitmem.freshness.tree_selection import WORKING_TREE
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 

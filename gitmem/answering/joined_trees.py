@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.map_path import MappedPath, resolve_path
@@ -30,6 +30,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes
 from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 # numpy and the search are loaded while `git status` runs.

@@ -7,15 +7,16 @@ not count as relevant.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.changed_rows import rows_of_lines
+from gitmem.arrays import NDArray
 from gitmem.git.commit_diffs import Commit, LineSpan, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.path_encoding import path_text
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.commit_subjects import find_query
 from gitmem.search.path_roles import path_role
 from gitmem.store.snapshot import Snapshot

@@ -2,7 +2,7 @@
 
 import posixpath
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from gitmem.chunking.blob_text import text_of
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.view_file import REASONS
 

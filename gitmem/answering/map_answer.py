@@ -7,7 +7,7 @@ these use and depend on. A server holds the tree open and calls `map_of`.
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.repository_selection import refuse_published_id
@@ -16,6 +16,7 @@ from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answe
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.object_reader import ObjectReader
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_text
 from gitmem.types import OCCURRENCE_KINDS
 from gitmem.workspace import Workspace

@@ -1,17 +1,18 @@
 """Find the files below a path of a tree, for an answer about a part of it."""
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_bytes
+from gitmem.named_tuple import NamedTuple
 
 # numpy is loaded while `git status` runs.
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
     from gitmem.answering.searcher import Searcher
+    from gitmem.arrays import NDArray
 
 
 class MappedPath(NamedTuple):

@@ -7,7 +7,7 @@ likelihood for one query, and a query of many topics matches nothing as a whole.
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.answering.answer import answer_open, with_tree
 from gitmem.answering.range_changes import Estimate
@@ -21,6 +21,7 @@ from gitmem.git.branch_work import BranchWork, read_branch_work
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import note_path
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.code_notes import read_notes_about
 from gitmem.records.note_states import NoteState, describe_state, read_states, state_json
 from gitmem.search.calibration import FLOOR

@@ -1,6 +1,8 @@
 """A result of a search in the past."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from gitmem.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from gitmem.git.file_history import CommitDetails

@@ -6,10 +6,8 @@ Versions of one definition are one result: the version that matches best, with t
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import row_filters
 from gitmem.answering.history_notes import SHALLOW_NOTE
@@ -17,6 +15,7 @@ from gitmem.answering.past_hit import PastHit
 from gitmem.answering.past_introductions import trace_introductions
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import Query, SearchFilters, check_query
+from gitmem.arrays import NDArray
 from gitmem.chunking.blob_text import text_of
 from gitmem.display import count
 from gitmem.errors import NoIndex, UsageError
@@ -29,6 +28,7 @@ from gitmem.git.program import run_git
 from gitmem.git.revisions import resolve, resolve_range
 from gitmem.indexing.chunk_histories import ALIVE
 from gitmem.indexing.lifetimes import Lives, PastView, find_past_view, split_version_path
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.filters import RecordFilters, matches_author
 from gitmem.search.definition_ranking import Definitions, search_definitions
 from gitmem.search.engine import Rejected, SearchOptions, SearchResult

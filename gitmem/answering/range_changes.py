@@ -7,7 +7,7 @@ their rarity among the changes, that occur in the definition.
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.trace_resources import open_element_reader
@@ -16,6 +16,7 @@ from gitmem.git.file_history import read_changed_files
 from gitmem.git.path_encoding import path_text
 from gitmem.git.revisions import Revision, resolve_range
 from gitmem.history.tree_changes import GROUPS, MOVED, ElementChange, compare_trees
+from gitmem.named_tuple import NamedTuple
 from gitmem.words import Text, count_identifiers, decode, terms_of
 from gitmem.workspace import Workspace
 

@@ -8,14 +8,15 @@ range, so that it counts the same in a range of ten commits and of thousands.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.git.path_encoding import path_text
 from gitmem.git.range_patches import FileLines, RangeCommit
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.path_roles import path_role
 from gitmem.words import Text, count_identifiers, decode, terms_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.answer_json import describe_view
@@ -26,6 +26,7 @@ from gitmem.git.revisions import resolve
 from gitmem.locations import parse_location
 from gitmem.memory.conversation import GET_DEFAULT
 from gitmem.memory.record_store import RecordStore, Tip
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.documents import find_named_document
 from gitmem.records.note_states import read_state
 from gitmem.workspace import Workspace

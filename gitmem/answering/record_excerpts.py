@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.answering.excerpts import Excerpt
 from gitmem.display import count, visible
@@ -15,6 +15,7 @@ from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, parse_id, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.memory.visibility import DEFAULTS, VISIBILITY
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import SIGNATURE, Record
 from gitmem.records.abbreviated_ids import complete_id, complete_name
 from gitmem.records.note_states import NoteState, describe_state, state_json

@@ -5,8 +5,9 @@
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import NAME_PATTERN, RESERVED
 
 PUBLISHED: Final = "org:"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.answering.repository_ids import PUBLISHED, is_published, parse_ids, repository_hint
 from gitmem.answering.search_query import Query
@@ -13,6 +13,7 @@ from gitmem.errors import DamagedFile, GitmemError, NoIndex, NotARepository, Usa
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.locate import locate
 from gitmem.locks import is_locked
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import free_name, read_registry
 from gitmem.workspace import Workspace, open_workspace, registered_folder
 

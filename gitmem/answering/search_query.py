@@ -1,10 +1,11 @@
 """What a user asks for: a query in words, or a location whose code others resemble; and the checks of both. Pure."""
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CODE, DEFAULT, parse_kinds
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.filters import NO_FILTERS, RecordFilters
 from gitmem.settings import SEARCH_MAX_LIMIT, Settings
 from gitmem.types import CHUNK_TYPES

@@ -6,10 +6,10 @@ A scope costs milliseconds at 100,000 rows, so the scopes without filters are ke
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import passing_entries, row_filters
 from gitmem.answering.search_query import ALL_CONTENT, SearchFilters, kinds_of
+from gitmem.arrays import NDArray
 from gitmem.freshness.tree_selection import SelectedTree, TreeSelection
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.memory.kinds import CODE, FOLDERS

@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gitmem.answering.answer import ViewState, view_state, with_tree
 from gitmem.answering.map_path import MappedPath, resolve_path
@@ -17,6 +17,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import Location, parse_location
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 # numpy and the search are loaded while `git status` runs.

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.missing_files import index_missing
 from gitmem.answering.query_encoder import query_encoder, search_or_words
@@ -23,6 +22,7 @@ from gitmem.answering.search_scopes import SearchScopes
 from gitmem.answering.tree_notes import tree_notes
 from gitmem.answering.usable_manifest import require_fingerprint
 from gitmem.answering.weights_in_force import load_weights
+from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile
 from gitmem.freshness.index_model import with_model_of

@@ -15,14 +15,16 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_origin
+from typing import TYPE_CHECKING, Any, Final, get_origin
 
 from gitmem.answering.answer_json import describe_view
 from gitmem.answering.hit_text import named_hit
 from gitmem.errors import StorageFailed, UnknownRecord
 from gitmem.events import hide_keys
 from gitmem.fsio import read_file, remove_file, rename_file, write_atomic
+from gitmem.lazy_pattern import lazy_pattern
 from gitmem.memory.kinds import kind_of
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import SESSION, IndexPaths
 from gitmem.secrets.masking import mask_text
 from gitmem.workspace import Workspace, find_index
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "search_"
 _VERSION: Final = 1
-_ID: Final = re.compile(PREFIX + "[0-9a-f]{8}")
-_NAME: Final = re.compile(re.escape(SESSION) + r"(\d{20})-(" + _ID.pattern + ")")
+_ID_FORM: Final = PREFIX + "[0-9a-f]{8}"
+_ID: Final = lazy_pattern(_ID_FORM)
+_NAME: Final = lazy_pattern(re.escape(SESSION) + r"(\d{20})-(" + _ID_FORM + ")")
 _MAX_BYTES: Final = 4 << 20
 """Larger than the file of a query of maximum length with the maximum number of results."""
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.locations import LineRange
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import ResultUnit
 
 _JOINTS: Final = re.compile(r"\.|::|#| > ")

@@ -1,7 +1,6 @@
 """The files of a tree, read through git alone: for what needs no index, or must not wait for one."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from gitmem.answering.answer import ViewState, tree_state
 from gitmem.answering.location_lookup import IndexedTree
@@ -9,6 +8,7 @@ from gitmem.answering.tree_notes import tree_notes
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import RepositoryLocation
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace
 

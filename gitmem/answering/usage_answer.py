@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.repository_selection import refuse_published_id
@@ -18,6 +18,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.commit_diffs import read_new_lines
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.revisions import Revision
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 from gitmem.workspace import Workspace
 

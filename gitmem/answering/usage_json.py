@@ -1,11 +1,12 @@
 """Usages of a name as JSON and as lines of text, for the command line and agents."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.trees_json import stats_json, trees_json, trees_words
 from gitmem.display import visible, visible_code
+from gitmem.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from gitmem.answering.searched_trees import State

@@ -2,12 +2,13 @@
 
 import zlib
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.embedding.provider import model_fingerprint
 from gitmem.errors import Busy, DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import make_folder, remove_file
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.rank import WEIGHTS

@@ -7,7 +7,7 @@ then.
 
 import re
 from bisect import bisect_left
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.chunking.chunk_size import MERGE_REACH, SCRAP_BYTES, SIGNATURE_BYTES, ChunkBounds
 from gitmem.chunking.grammar import CONTAINER, MERGEABLE, NAMESPACE, Grammar
@@ -15,6 +15,7 @@ from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.outline import Piece, Unit
 from gitmem.chunking.split import split_span
 from gitmem.chunking.symbols import MAX_NAMES, MAX_SHOWN_NAMES, join_names, qualified
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import Chunk, ResultUnit
 
 _CODE: Final = frozenset({"function", "method"})

@@ -1,6 +1,8 @@
 """Element of a blob: a definition with its exact span (`elements` finds them). Without the modules that parse."""
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 
 class Element(NamedTuple):

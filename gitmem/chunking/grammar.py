@@ -6,7 +6,9 @@ with its neighbours. Role and name of a node come from its type alone, or from a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from gitmem.named_tuple import NamedTuple
 
 Node = Any
 """Syntax node of the parser library, which is not imported here so that the tables load fast."""

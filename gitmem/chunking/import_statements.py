@@ -5,7 +5,9 @@ A statement is short and has a fixed form in each language, so patterns read it,
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 EVERY: Final = "*"
 """Name of an import of everything that a module exports."""

@@ -1,8 +1,8 @@
 """Determine the language of a file by its name or first lines. `grammars` knows which languages have a grammar."""
 
-import re
 from typing import Final
 
+from gitmem.lazy_pattern import lazy_pattern
 from gitmem.types import NOTEBOOK_LANGUAGE
 
 TEXT: Final = "text"
@@ -71,7 +71,7 @@ def _language_of_prefix(name: str) -> str:
     )
 
 
-_MODELINE: Final = re.compile(
+_MODELINE: Final = lazy_pattern(
     rb"-\*-\s*(?:mode:\s*)?([A-Za-z+#]+)\s*(?:;[^\n]*)?-\*-|\bvim?:[^\n]*\b(?:ft|filetype|syntax)=(\w+)"
 )
 _OPENINGS: Final = (

@@ -11,10 +11,11 @@ for their end. nbformat 3 and 4 are read. A notebook whose brackets or quotes do
 
 import json
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.chunking.languages import LANGUAGES, language_of
 from gitmem.chunking.lines import Lines
+from gitmem.named_tuple import NamedTuple
 
 HIDDEN: Final = b"\0"
 """Line of a text that stands for a line of the file outside of all cells. Answers show a gap in its place."""

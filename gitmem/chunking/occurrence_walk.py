@@ -7,9 +7,10 @@ as after a commit. Both find the same nodes: see `occurrence_query`, which choos
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.chunking.grammar import Node
+from gitmem.named_tuple import NamedTuple
 
 _TOKENS: Final = re.compile(r"[().]|!?\w+:?|@\w+")
 _ANY: Final = "_"

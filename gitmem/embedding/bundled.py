@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.embedding.pieces import MAX_CACHED, LongestPiece, WordPieces, longest_piece_in

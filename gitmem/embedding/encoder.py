@@ -1,12 +1,13 @@
 """Interface of embedding models, and the quantisation of their vectors."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.identifier_counts import Bags
+from gitmem.named_tuple import NamedTuple
 from gitmem.words import Text
 
 STEP_TEXTS: Final = 10

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.provider import Provider, model_file
 from gitmem.embedding.text_encoder import Patience, Vectors, Watch
 from gitmem.errors import GitmemError, ProviderFailed

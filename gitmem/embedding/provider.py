@@ -7,11 +7,12 @@ remote: programs that get the texts over HTTP.
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import urlsplit
 
 from gitmem.embedding.card import Card
 from gitmem.errors import ConfigError
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import bundled
 from gitmem.settings import BUNDLED, Settings
 

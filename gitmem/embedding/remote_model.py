@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from email.message import Message
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gitmem.embedding.provider import OLLAMA, OPENAI, Provider
 from gitmem.embedding.text_encoder import Patience, Vectors, Watch, describe
 from gitmem.embedding.timed_http import build_opener
 from gitmem.errors import ProviderFailed, ProviderSlow, TextsRefused
+from gitmem.named_tuple import NamedTuple
 
 FIRST_DELAY: Final = 1.0
 """Seconds before the first repetition; doubled for each further one, up to MAX_DELAY."""

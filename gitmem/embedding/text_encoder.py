@@ -6,16 +6,17 @@ learns when a provider makes it wait.
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.encoder import Encoder
 from gitmem.embedding.provider import Provider
 from gitmem.errors import ProviderFailed
 from gitmem.events import measured
+from gitmem.named_tuple import NamedTuple
 from gitmem.words import Text
 
 BATCH_TEXTS: Final = 100

@@ -9,10 +9,11 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import StorageFailed
 from gitmem.fsio import read_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 # The shell exits at once, so the process is adopted by init: the caller need not wait for it, and it leaves no zombie.

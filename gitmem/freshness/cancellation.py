@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import Cancelled, StorageFailed
 from gitmem.fsio import read_file, remove_file, rename_file, write_atomic
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.indexing.stop_request import StopRequest
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ and removed afterwards; if the process dies, the next one finds the renamed mark
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
 from gitmem.freshness.background import find_dirty_tree, mark_dirty
@@ -19,6 +19,7 @@ from gitmem.fsio import remove_file, rename_file
 from gitmem.git.locate import describe_head
 from gitmem.git.pending_operation import find_operation
 from gitmem.locks import is_locked, writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import DIRTY, STARTING, IndexPaths
 from gitmem.settings import BUNDLED
 from gitmem.workspace import Workspace, is_our_index, open_workspace

@@ -6,7 +6,7 @@ The index has only the outcome of each blob. Sizes and encodings are read from g
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gitmem.display import visible
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.overlay import read_stat
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import INDEXED, REASONS, View

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import StorageFailed
 from gitmem.events import Measured, emit
 from gitmem.fsio import read_file, remove_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import RUN, IndexPaths
 from gitmem.secrets.masking import mask_text
 

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
@@ -34,6 +34,7 @@ from gitmem.indexing.run import Progress, Run, RunResult, empty_manifest
 from gitmem.indexing.views import ensure_view
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.metrics import fold_journals
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import signals_as_exceptions, stoppable
@@ -41,6 +41,7 @@ from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.past_rows import NewRows
 from gitmem.indexing.run import Progress, Run, empty_manifest
+from gitmem.named_tuple import NamedTuple
 from gitmem.settings import BUNDLED
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot

@@ -5,11 +5,12 @@ The records are durable in git by then. A failure here loses nothing: the next r
 
 import math
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import Busy, GitmemError
 from gitmem.freshness.index_model import with_model_of
 from gitmem.freshness.memory_view import open_memory, records_tree
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace, find_index
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 import json
 import time
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.fsio import read_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.secrets.masking import mask_text
 

@@ -5,7 +5,7 @@ and the libraries are loaded.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed, UsageError
@@ -13,6 +13,7 @@ from gitmem.git.locate import RepositoryLocation, locate_again
 from gitmem.git.revisions import Revision, resolve, resolve_range
 from gitmem.git.status import StatusEntry, StatusProcess, read_staged, read_status
 from gitmem.git.trees import empty_tree
+from gitmem.named_tuple import NamedTuple
 
 COMMIT: Final = "commit"
 STAGED: Final = "staged"

@@ -7,8 +7,10 @@ and precedence: gitattributes(5) and git's `attr.c`.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 from gitmem.patterns.pattern_table import GlobTable, NestedTables
 from gitmem.patterns.wildmatch import Glob, parse_glob
 
@@ -18,7 +20,7 @@ MACRO_PREFIX: Final = b"[attr]"
 MAX_LINE: Final = 2048
 """Longer lines are ignored, as in git (`ATTR_MAX_LINE_LENGTH`)."""
 
-VALID_NAME: Final = re.compile(rb"[A-Za-z0-9_.][-A-Za-z0-9_.]*\Z")
+VALID_NAME: Final = lazy_pattern(rb"[A-Za-z0-9_.][-A-Za-z0-9_.]*\Z")
 ESCAPES: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 Value = str | bool

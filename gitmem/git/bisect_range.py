@@ -1,12 +1,13 @@
 """The range of a bisection: the one that is named, that of a running `git bisect`, or the last commits of HEAD."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.git.file_history import run_history
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.git.revisions import Revision, resolve, resolve_range
+from gitmem.named_tuple import NamedTuple
 
 DEFAULT_COMMITS: Final = 500
 """Commits of HEAD's main line that are the range if none is named and no bisection runs."""

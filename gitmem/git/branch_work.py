@@ -5,13 +5,14 @@ At most four git processes; none of them reads the content of a file or the hist
 
 from collections.abc import Sequence
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.path_encoding import path_text
 from gitmem.git.program import run_git
 from gitmem.git.ref_log import find_merge_base
 from gitmem.git.status import read_status
+from gitmem.named_tuple import NamedTuple
 
 MAX_PATHS: Final = 200
 """Paths that are looked at, uncommitted ones first."""

@@ -7,13 +7,14 @@ because they have no single parent to compare with.
 import os
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 from gitmem.git.promisor import is_partial
 from gitmem.git.raw_diff import RawChange, parse_raw_commits
+from gitmem.named_tuple import NamedTuple
 
 _HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? ")
 _NEW_HUNK: Final = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? ")

@@ -1,11 +1,12 @@
 """Lists of commits with author and time: all in the history of a commit, or those between two histories."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
+from gitmem.named_tuple import NamedTuple
 
 _LOG: Final = ("-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--no-patch", "-z",
                "--format=%m%x00%H%x00%an <%ae>%x00%ct")  # fmt: skip

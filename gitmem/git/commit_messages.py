@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
@@ -10,6 +10,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.git.program import first_error_line, run_git
 from gitmem.git.promisor import is_partial
 from gitmem.git.raw_diff import parse_raw_commits
+from gitmem.named_tuple import NamedTuple
 
 # Commits are read as stored: a replacement could name any author.
 _LOG: Final = ("--no-replace-objects", "-c", "log.showSignature=false", "log", "--encoding=UTF-8", "-z")

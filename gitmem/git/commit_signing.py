@@ -10,13 +10,14 @@ import subprocess
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, make_object
 from gitmem.git.object_quarantine import quarantine
 from gitmem.git.program import FIXED_VARIABLES, GitResult, first_error_line, run_git, start_git
+from gitmem.named_tuple import NamedTuple
 
 UNSIGNED: Final = "unsigned"
 GOOD: Final = "good"

@@ -9,13 +9,14 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git, start_git
 from gitmem.git.promisor import is_partial
 from gitmem.git.raw_diff import parse_raw_commits
+from gitmem.named_tuple import NamedTuple
 
 _DETAILS: Final = "--format=%H%x00%an%x00%ae%x00%at%x00%aI%x00%s%x00"
 _RENAMES: Final = ("--find-renames=50%", "-l1000")

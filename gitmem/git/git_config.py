@@ -6,12 +6,13 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 from gitmem.git.status_shortcuts import KEYS
+from gitmem.named_tuple import NamedTuple
 
 
 class ConfigEntry(NamedTuple):

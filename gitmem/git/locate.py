@@ -7,12 +7,13 @@ safety rules (`safe.directory`, `safe.bareRepository`) apply here too.
 import os
 import re
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.content_rules import ContentRules
 from gitmem.errors import GitFailed, NotARepository, OutsideRepository
 from gitmem.git.program import GitResult, first_error_line, run_git
 from gitmem.git.status_shortcuts import StatusShortcuts
+from gitmem.named_tuple import NamedTuple
 
 SEPARATOR: Final = "--gitmem-next"
 """Unknown option, which rev-parse echoes: separates output that may contain line feeds."""

@@ -7,11 +7,12 @@ tree of the outer repository: each is located, indexed and searched as a reposit
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.locate import RepositoryLocation, locate
 from gitmem.git.program import run_git
+from gitmem.named_tuple import NamedTuple
 
 MAX_NESTED: Final = 1000
 """Most repositories inside of one: far more than anybody has, but no endless loop through strange mounts."""

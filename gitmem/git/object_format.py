@@ -6,9 +6,10 @@ Pure functions. Formats: gitformat-pack(5), and "Git Internals - Git Objects" in
 import hashlib
 import zlib
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.ids import object_id
+from gitmem.named_tuple import NamedTuple
 
 TREE_MODE: Final = b"40000"
 FILE_MODE: Final = b"100644"

@@ -7,13 +7,14 @@ to restore.
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.fsio import remove_file, sync_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.git.reachability import ROOTS
 from gitmem.git.references import DURABLE
+from gitmem.named_tuple import NamedTuple
 
 _REV_LIST: Final = ("--no-replace-objects", "rev-list", "--objects", "--no-object-names", "--missing=allow-any",
                     "--ignore-missing")  # fmt: skip

@@ -9,12 +9,13 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import NotARepository, UsageError
 from gitmem.fsio import make_folder, read_file, remove_tree, write_atomic
 from gitmem.git.program import run_git
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import data_folder, make_folders
 
 _FOLDERS: Final = "folders"

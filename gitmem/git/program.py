@@ -13,9 +13,10 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
 
 from gitmem.errors import GitFailed, GitmemError
+from gitmem.named_tuple import NamedTuple
 
 PASSED_VARIABLES: Final = frozenset({
     "GIT_CONFIG_GLOBAL",

@@ -6,13 +6,14 @@ commit, so that neither a long range nor a commit of generated files takes much 
 
 import subprocess
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.git.file_history import run_history
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, start_git
 from gitmem.git.promisor import is_partial
+from gitmem.named_tuple import NamedTuple
 
 _LOG: Final = ("-c", "log.showSignature=false", "log", "--no-patch", "-z", "--encoding=UTF-8", "--date-order",
                "--format=%H%x00%an%x00%ae%x00%aI%x00%B%x00")  # fmt: skip

@@ -1,7 +1,9 @@
 """Parser for `--raw -z` of `git diff-tree` and `git log`, over two trees or many commits."""
 
 from collections.abc import Generator, Iterator
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
+
+from gitmem.named_tuple import NamedTuple
 
 _SUBMODULE: Final = b"160000"
 _COMBINED: Final = b"::"

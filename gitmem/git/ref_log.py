@@ -1,11 +1,12 @@
 """History of a ref that holds data: its commits with the paths they changed, and lookup of commits by name or date."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UnknownRevision
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.git.raw_diff import RawChange, parse_raw_commits
+from gitmem.named_tuple import NamedTuple
 
 _RAW_DIFF: Final = ("--root", "--diff-merges=first-parent", "-r", "--no-renames", "-z", "--raw", "--no-abbrev",
                     "--encoding=UTF-8", "--format=%H%x00%ct%x00%s")  # fmt: skip

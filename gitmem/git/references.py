@@ -4,7 +4,6 @@ Objects are passed to git as a pack stream, as in a push, so that git handles ob
 repository. git can fsync files, but not the folders that contain them; this module does both.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.object_quarantine import quarantine
 from gitmem.git.program import first_error_line, full_disk_hint, run_git
 from gitmem.git.reference_lock import ReferenceLock, run_with_locks
+from gitmem.lazy_pattern import lazy_pattern
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
 """Options that make git fsync; by default it does not for loose objects."""
@@ -23,7 +23,7 @@ DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", 
 _PACK_FROM: Final = 100
 """Number of objects from which on they are stored as a pack; git's default for a fetch (`fetch.unpackLimit`)."""
 
-_OID: Final = re.compile(rb"[0-9a-f]+\n")
+_OID: Final = lazy_pattern(rb"[0-9a-f]+\n")
 _MAX_REF_BYTES: Final = 100
 
 

@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed, StorageFailed, UnknownRevision, UsageError
 from gitmem.fsio import make_folder, publish_file, remove_file, remove_tree, sync_file, sync_folder
 from gitmem.git.program import GitResult, first_error_line, full_disk_hint, run_git, run_restricted_git
 from gitmem.git.remote_url import RemoteUrl
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import data_folder, free_name, make_folders
 
 _FOLDER: Final = "remotes"

@@ -6,10 +6,11 @@ host is an option of ssh. So a URL is taken apart here, and only the parts that 
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import unquote
 
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 
 MAX_URL: Final = 2000
 """Largest number of characters in a URL."""

@@ -5,7 +5,7 @@ the number of seconds after which git is killed, for processes whose user cannot
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed, UsageError
 from gitmem.git.locate import RepositoryLocation
@@ -13,6 +13,7 @@ from gitmem.git.program import GitResult, first_error_line, run_git, run_network
 from gitmem.git.reference_lock import run_with_locks
 from gitmem.git.references import delete_reference, read_reference
 from gitmem.git.version import read_version
+from gitmem.named_tuple import NamedTuple
 
 # No filter: the objects of a partial clone's records must be complete. No pruning, tags, submodules or FETCH_HEAD:
 # these belong to the user's own fetches. `--refmap=` keeps git from updating the user's remote-tracking branches.

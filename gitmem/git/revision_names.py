@@ -1,10 +1,10 @@
 """Names of branches and tags, for a user who chooses a revision."""
 
 import os
-from typing import NamedTuple
 
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
+from gitmem.named_tuple import NamedTuple
 
 
 class RevisionNames(NamedTuple):

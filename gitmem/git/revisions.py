@@ -1,12 +1,13 @@
 """Resolution of a revision to its commit and tree, with one git process, or two if it is unknown."""
 
 import os
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitFailed, UnknownRevision, UsageError
 from gitmem.git.dated_commits import AT, find_commit_at, no_commit
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
+from gitmem.named_tuple import NamedTuple
 
 MAX_REFS_TO_COMPARE: Final = 5000
 """Number of refs among which similar names are suggested for an unknown revision."""

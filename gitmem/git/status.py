@@ -9,13 +9,14 @@ import os
 import subprocess
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, require_folder, run_git, start_git
 from gitmem.git.trees import FILE, GITLINK, empty_tree
+from gitmem.named_tuple import NamedTuple
 
 MODIFIED: Final = "modified"
 STAGED: Final = "staged"

@@ -7,7 +7,9 @@ repository, whoever made it.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 KEYS: Final = ("core.fsmonitor", "core.untrackedcache", "feature.manyfiles", "status.showuntrackedfiles")
 """Entries of git's configuration that are read, in lower case."""

@@ -1,11 +1,12 @@
 """The commits in a history that pass a test, and the present paths of the files that they touched."""
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.commit_log import ListedCommit
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.rename_log import iter_commits
+from gitmem.named_tuple import NamedTuple
 
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--topo-order",
                "--raw", "--no-abbrev", "-z", "--no-relative",

@@ -1,13 +1,13 @@
 """Listing of a large tree as columns: reading it takes neither an object per entry nor a step of Python per byte."""
 
 import itertools
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
+from gitmem.named_tuple import NamedTuple
 
 _MODE_DIGITS = 6
 

@@ -5,11 +5,12 @@ when the revision is resolved.
 """
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.path_encoding import path_text
 from gitmem.git.program import run_git
+from gitmem.named_tuple import NamedTuple
 
 FILE: Final = 0o100644
 SYMLINK: Final = 0o120000

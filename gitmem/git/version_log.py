@@ -6,13 +6,14 @@ A commit at which a shallow clone ends has its files before it, too: git would l
 
 import sys
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.commit_log import ListedCommit
 from gitmem.git.file_history import read_shallow
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.raw_diff import RawChange, RawCommit
 from gitmem.git.rename_log import iter_commits
+from gitmem.named_tuple import NamedTuple
 
 _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.showSignature=false", "log", "--encoding=UTF-8", "--topo-order",
                "--diff-merges=combined", "--raw", "--no-abbrev", "-z", "--no-relative",

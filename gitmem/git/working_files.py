@@ -5,7 +5,6 @@ clean filters), git writes the blob to a temporary folder; the repository's obje
 """
 
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader, read_with_fallback, sizes_with_fallback
 from gitmem.git.program import run_git
 from gitmem.git.promisor import OBJECT_FOLDER
+from gitmem.lazy_pattern import lazy_pattern
 
 HASHED_AT_ONCE: Final = 500
 """Files passed to one git process: the deadline is checked in between."""
@@ -29,8 +29,8 @@ _READ_AT_ONCE: Final = 60
 _MAX_COMPARED: Final = 1 << 26
 """Largest file that is hashed here, 64 MiB; git hashes larger ones without holding them in memory."""
 
-_NEEDS_QUOTES: Final = re.compile(rb'^"|[\x00-\x1f]')
-_ESCAPED: Final = re.compile(rb'[\x00-\x1f"\\]')
+_NEEDS_QUOTES: Final = lazy_pattern(rb'^"|[\x00-\x1f]')
+_ESCAPED: Final = lazy_pattern(rb'[\x00-\x1f"\\]')
 
 
 def hash_files(

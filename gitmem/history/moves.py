@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.file_history import FileChange
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.line_tracking import find_lines
 from gitmem.history.matching import EXTRACTED, find_among, find_in_renamed_file, without_counterpart
 from gitmem.history.version import Version
+from gitmem.named_tuple import NamedTuple
 
 _MAX_FILES: Final = 400
 """Files of one commit that are read in search of an element; those of the same name come first."""

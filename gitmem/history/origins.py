@@ -1,10 +1,11 @@
 """Find the elements that an element was split off from, or that were merged into it, within one file."""
 
 from collections import Counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.history.matching import without_counterpart
 from gitmem.history.version import FileVersion, Version
+from gitmem.named_tuple import NamedTuple
 
 _SHARE: Final = 0.6
 """Share of a text's lines that must have gone to, or come from, the other element."""

@@ -1,6 +1,6 @@
 """Find the commit that removed an element which an old revision has and a newer one lacks."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.file_history import PathChange, read_blob_id, read_commit_files, read_path_changes
 from gitmem.git.locate import RepositoryLocation
@@ -10,6 +10,7 @@ from gitmem.history.matching import find_in_file
 from gitmem.history.moves import find_elsewhere
 from gitmem.history.unchanged import find_unchanged
 from gitmem.history.version import FileVersion, Version
+from gitmem.named_tuple import NamedTuple
 
 _MAX_MOVES: Final = 50
 """Files that an element is followed through: a guard against a walk in circles."""

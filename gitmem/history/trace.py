@@ -1,10 +1,10 @@
 """What a trace consists of: the changes of an element, each with its commit."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from gitmem.history.changes import FILE_MOVE
 from gitmem.history.origins import Source
+from gitmem.named_tuple import NamedTuple
 
 
 class Change(NamedTuple):

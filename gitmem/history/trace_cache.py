@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.chunking import CHUNKER_VERSION
 from gitmem.chunking.element import Element, FileElements
@@ -17,6 +17,7 @@ from gitmem.git.file_history import PathChange
 from gitmem.history.origins import Source
 from gitmem.history.trace import Change, Trace
 from gitmem.history.version import Version
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import HISTORY
 from gitmem.store.history_file import read_history, write_history
 

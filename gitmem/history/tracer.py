@@ -11,7 +11,7 @@ the element under another path counts as well: one side of the merge had moved i
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.file_history import (
     FileChange,
@@ -34,6 +34,7 @@ from gitmem.history.trace import Change, Trace, last_change
 from gitmem.history.trace_cache import TraceCache
 from gitmem.history.unchanged import find_unchanged
 from gitmem.history.version import Version
+from gitmem.named_tuple import NamedTuple
 
 _MAX_MOVES: Final = 200
 """Files that one element is followed through: a guard against a walk in circles."""

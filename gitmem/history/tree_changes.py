@@ -7,7 +7,7 @@ first in its own file, then among those that other files lost (`matching`). So m
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.chunking.element import is_in_anonymous_class
 from gitmem.git.file_history import FileChange
@@ -16,6 +16,7 @@ from gitmem.history.element_reader import ElementReader
 from gitmem.history.line_tracking import LINES
 from gitmem.history.matching import EXTRACTED, find_among, find_in_file, find_in_renamed_file
 from gitmem.history.version import FileVersion, Version, similarity
+from gitmem.named_tuple import NamedTuple
 
 ADDED: Final = "added"
 REMOVED: Final = "removed"

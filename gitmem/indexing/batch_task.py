@@ -9,13 +9,14 @@ import io
 import platform
 from functools import cache
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem import __version__
 from gitmem.errors import WorkersFailed
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.worker_process import WorkerProcess
 from gitmem.indexing.worker_protocol import BatchRequest, PackedRows, read_batch, read_rows, write_batch, write_rows
+from gitmem.named_tuple import NamedTuple
 from gitmem.processes.frames import read_frame, write_frame
 from gitmem.settings import Settings
 

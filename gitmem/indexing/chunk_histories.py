@@ -10,12 +10,13 @@ text may have been moved out of it.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.git.version_log import FileVersions
+from gitmem.named_tuple import NamedTuple
 
 ALIVE: Final = -1
 """Number of a commit that means that the chunk is still in the tip."""

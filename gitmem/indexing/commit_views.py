@@ -7,15 +7,16 @@ commit. It is kept in a file for some recent tip; for another tip only the diffe
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.git.commit_log import CommitDifference, ListedCommit, list_commits, list_difference
 from gitmem.git.locate import RepositoryLocation
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.overlaid_view import Edits, OverlaidView, locate_edits
 from gitmem.store.path_postings import NO_POSTINGS, PATH_FIELDS

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import RETRIED

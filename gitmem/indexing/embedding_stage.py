@@ -7,11 +7,11 @@ no text is sent by two workers at once. Equal texts are embedded once, and texts
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import quantise
 from gitmem.embedding.encoders import load
 from gitmem.embedding.provider import selected_provider
@@ -21,6 +21,7 @@ from gitmem.events import measured
 from gitmem.indexing.fingerprint import dimensions_of
 from gitmem.indexing.known_vectors import KnownVectors
 from gitmem.indexing.worker_protocol import KnownSegments
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.settings import Settings
 from gitmem.store.columns import OUTCOMES

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
 from gitmem.indexing.compact import rewrite_without
 from gitmem.indexing.retention import Removed, remove_unnamed

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.mark_records import RecordReader
 from gitmem.indexing.views import build_view
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import BASE_SUFFIX, IndexPaths
 from gitmem.store.fitted_weights import find_tuning
 from gitmem.store.graph import graph_files, is_intact

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.indexing.record_views import PREFIX, Records
 from gitmem.store.composed_view import ComposedView
 from gitmem.store.postings import Postings

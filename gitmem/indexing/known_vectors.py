@@ -6,13 +6,13 @@ of embedding them again. The stored vector is what embedding would give, so the 
 
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import GitmemError
 from gitmem.indexing.worker_protocol import KnownSegments
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.segment import Segment, find_segment
 
 

@@ -9,17 +9,18 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import write_atomic
 from gitmem.git.version_log import CommitVersions
 from gitmem.indexing.chunk_histories import ALIVE, UNKNOWN, ChunkHistories, Chunks
 from gitmem.indexing.mark_records import RecordReader, mark_number, mark_numbers
 from gitmem.indexing.unread_versions import UnreadVersions
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.packed_file import BYTES, Packing, build_packed_container, find_packed_container

@@ -11,12 +11,13 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import RETRIED
 from gitmem.store.keys import blob_key
 from gitmem.store.open_segments import OpenSegments

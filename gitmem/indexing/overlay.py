@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import NamedTuple
 
 from gitmem.git.locate import RepositoryLocation
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.uncommitted_ids import FileStat, UncommittedFiles
 from gitmem.store.view_file import View
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.indexing.mark_records import RecordWriter, marks_of
 from gitmem.store.labels import label_symbol
 from gitmem.store.occurrences import unpack_occurrences

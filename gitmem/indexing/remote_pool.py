@@ -13,13 +13,14 @@ from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for
 from contextlib import AbstractContextManager, suppress
 from itertools import islice
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.batch_task import encode_request, read_answer
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, BatchRequest, PackedRows
+from gitmem.named_tuple import NamedTuple
 
 MAX_TASKS: Final = 256
 """Batches on their way: two for each of 128 processors. Large ones are bounded by their bytes instead."""

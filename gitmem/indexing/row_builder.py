@@ -5,7 +5,7 @@ Runs inside a worker process. The rows of a batch are columns that can be concat
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gitmem.indexing.past_rows import Definitions
 from gitmem.indexing.skip_reason import skip_reason
 from gitmem.indexing.word_finder import Spans, encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.labels import pack_label

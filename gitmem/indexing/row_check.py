@@ -6,11 +6,11 @@ the text to it: they are compared with own vectors of equal texts.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.card import Card
 from gitmem.embedding.provider import Provider, selected_provider
 from gitmem.embedding.text_encoder import Patience, TextEncoder, Watch
@@ -24,6 +24,7 @@ from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.run import Run
 from gitmem.indexing.worker_protocol import KnownSegments
 from gitmem.locks import writer_lock
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths, bundled
 from gitmem.settings import Settings
 from gitmem.store.blob_leaves import Leaves, digest_blobs, find_differing_vectors

@@ -8,13 +8,14 @@ themselves.
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.chunking.blob_text import MAX_GROWTH
 from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import RETRIED
 from gitmem.store.format import Container
 from gitmem.store.leaf_table import MAX_HEADER, Key, segment_keys

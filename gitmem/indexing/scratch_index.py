@@ -7,7 +7,6 @@ adds never reach the real index: blobs of old commits are reachable, so garbage 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from gitmem.fsio import link_or_copy, make_folder, remove_tree
 from gitmem.git.locate import RepositoryLocation
@@ -18,6 +17,7 @@ from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.retention import remove_views
 from gitmem.indexing.run import Run
 from gitmem.indexing.views import ensure_view
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import BASE_SUFFIX, JOIN_SUFFIX, IndexPaths
 from gitmem.settings import Settings
 from gitmem.store.manifest import Manifest

@@ -1,10 +1,10 @@
 """Request that ends an index run: a file that any process can write and that every worker reads between its chunks."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from gitmem.errors import Cancelled, GitmemError
 from gitmem.fsio import read_file
+from gitmem.named_tuple import NamedTuple
 
 
 class StopRequest(NamedTuple):

@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from gitmem.errors import StorageFailed
 from gitmem.fsio import read_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import IndexPaths
 from gitmem.store.blob_leaves import LEAF_BYTES, digest_blobs, merkle_root
 from gitmem.store.columns import RETRIED

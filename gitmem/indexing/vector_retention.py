@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import StorageFailed
 from gitmem.fsio import remove_tree
 from gitmem.indexing.retention import Removed

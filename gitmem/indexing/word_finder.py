@@ -10,8 +10,8 @@ from itertools import accumulate, chain
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.identifier_counts import Identifiers
 from gitmem.words import find_identifiers
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, bounds_for
 from gitmem.errors import Cancelled
 from gitmem.indexing.stop_request import StopRequest
+from gitmem.named_tuple import NamedTuple
 from gitmem.processes.frames import read_frame, write_frame
 from gitmem.store.manifest import SegmentEntry
 

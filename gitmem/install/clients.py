@@ -5,9 +5,10 @@ a user's own files contain the absolute path of the program, because such a clie
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.install.entry_edit import GUIDE, JSON, TOML, YAML, Edit, make_edit
+from gitmem.named_tuple import NamedTuple
 
 NAME: Final = "gitmem"
 

@@ -4,10 +4,11 @@ A format supplies the three functions for a path of keys and a value. `Edit` is 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.install import toml_edit, yaml_edit
 from gitmem.install.json_edit import add_member, find_value, remove_member
+from gitmem.named_tuple import NamedTuple
 
 JSON: Final = "json"
 TOML: Final = "toml"

@@ -1,7 +1,9 @@
 """State of each hook: whether git starts gitmem at an event, and if not, why."""
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 PUSHES: Final = "pre-push"
 EVENTS: Final = ("pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite", PUSHES)

@@ -9,9 +9,10 @@ all of them, also accepts JSON5, which clients do not read.
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')

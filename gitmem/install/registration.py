@@ -11,13 +11,14 @@ import json
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from gitmem.errors import GitmemError, UsageError
 from gitmem.fsio import FOLDER_MODE, make_folder, read_file, remove_empty_folder, remove_file, write_atomic
 from gitmem.install.clients import CLIENTS, GUIDE_EDIT, PROJECT, entry_edit, entry_keys
 from gitmem.install.entry_edit import GUIDE, Edit, make_edit
 from gitmem.install.registered_files import MAX_BYTES
+from gitmem.named_tuple import NamedTuple
 
 ADDED: Final = "added"
 PRESENT: Final = "present"

@@ -1,10 +1,11 @@
 """Conversations: numbered turns in order, each stored as a record of its own."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.memory.bounds import check_choice, check_count, check_text
 from gitmem.memory.note import MAX_CONVERSATION
 from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY, visibility_of
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record
 from gitmem.types import TURN
 

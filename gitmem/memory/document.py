@@ -6,11 +6,12 @@ deleted except by command.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_list, check_metadata, check_text, check_time, format_time
 from gitmem.memory.visibility import DEFAULTS, VISIBILITIES
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import STORED_NAMES, Record
 from gitmem.types import DOCUMENT
 

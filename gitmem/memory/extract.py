@@ -6,13 +6,14 @@ A file that cannot be read completely is refused with a remedy.
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.memory.charset_decoding import UTF16_MARKS, decode_html
 from gitmem.memory.document import DocumentFields
 from gitmem.memory.html_page import read_page
 from gitmem.memory.mail import read_mail
+from gitmem.named_tuple import NamedTuple
 
 FORMATS: Final = ("text", "html", "email", "pdf")
 _ENDINGS: Final = {".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "email", ".pdf": "pdf"}

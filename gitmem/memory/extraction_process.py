@@ -4,7 +4,7 @@ A mail, page or PDF can take any time and memory to parse, or crash a parser. It
 """
 
 import sys
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UsageError
 from gitmem.memory.extract import Extract, detect_format, extract
@@ -18,6 +18,7 @@ from gitmem.memory.extraction_worker import (
     SECONDS,
     main,
 )
+from gitmem.named_tuple import NamedTuple
 from gitmem.processes.single_request import ask_once
 
 COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.memory.extraction_worker")

@@ -4,9 +4,10 @@ The Markdown of justhtml itself escapes underscores, keeps tables as HTML tags a
 """
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ file that no fetch can reach. A second ref, outside the namespace that users fet
 """
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.fsio import read_file, remove_file, write_atomic
 from gitmem.git.locate import RepositoryLocation
@@ -13,6 +13,7 @@ from gitmem.git.program import run_git
 from gitmem.git.ref_log import is_ancestor
 from gitmem.git.references import delete_reference, read_reference
 from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import MEMORY_TIP
 
 _OID: Final = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n\Z")

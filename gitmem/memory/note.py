@@ -1,13 +1,14 @@
 """Notes: a few sentences that are worth knowing in a later session."""
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UsageError
+from gitmem.lazy_pattern import lazy_pattern
 from gitmem.memory.bounds import check_choice, check_line, check_number, check_path, check_text, check_time
 from gitmem.memory.record_paths import is_note_id
 from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY, visibility_of
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record
 from gitmem.types import NOTE
 
@@ -21,7 +22,7 @@ MAX_SYMBOL: Final = 200
 MAX_BLOBS: Final = 2 * MAX_REFERENCES
 """Maximum number of files whose content a note was written about: those of its paths, and those of its symbols."""
 
-_BLOB: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?\Z")
+_BLOB: Final = lazy_pattern(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?\Z")
 LIST_DEFAULT: Final = 20
 MAX_LIST: Final = 100
 

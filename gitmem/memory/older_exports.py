@@ -8,11 +8,12 @@ of files, and documents that were added by hand under an id.
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UsageError
 from gitmem.memory.document import MANUAL
 from gitmem.memory.record_paths import is_note_id
+from gitmem.named_tuple import NamedTuple
 
 _DERIVED: Final = frozenset(
     {"embedding", "embedding_provider", "embedding_model", "embedding_dimensions", "token_count", "content_hash",

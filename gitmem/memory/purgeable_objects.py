@@ -5,7 +5,7 @@ Objects that something else reaches stay. They are found as well, so that the pu
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.fsio import read_file, remove_file, write_atomic
 from gitmem.git.locate import RepositoryLocation
@@ -15,6 +15,7 @@ from gitmem.git.references import read_reference
 from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE
 from gitmem.memory.record_store import IDENTITY, RecordStore
 from gitmem.memory.tree_marks import is_memory_tree
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import PURGING
 from gitmem.record import is_record
 

@@ -6,11 +6,11 @@ so it is hashed: an id is data, never a path.
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.lazy_pattern import lazy_pattern
 
 REFERENCE: Final = "refs/gitmem/memory"
 BACKUP_REFERENCE: Final = "refs/gitmem-backup/memory"
@@ -36,9 +36,9 @@ DOCUMENTS: Final = b"v1/documents"
 CONVERSATIONS: Final = b"v1/conversations"
 CONVERSATION_PREFIX: Final = "conversation:"
 
-_NOTE_ID: Final = re.compile(r"mem_[0-9a-f]{12}\Z")
-_DOCUMENT_ID: Final = re.compile(r"art_([0-9a-f]{4}){2,16}\Z")
-_RECORD_PATH: Final = re.compile(
+_NOTE_ID: Final = lazy_pattern(r"mem_[0-9a-f]{12}\Z")
+_DOCUMENT_ID: Final = lazy_pattern(r"art_([0-9a-f]{4}){2,16}\Z")
+_RECORD_PATH: Final = lazy_pattern(
     rb"v1/(?:notes/([0-9a-f]{2})/mem_\1[0-9a-f]{10}|documents/([0-9a-f]{2})/art_\2[0-9a-f]{6,62}"
     rb"|conversations/([0-9a-f]{2})/\3[0-9a-f]{62}/[0-9]{8})\Z"
 )

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.closeable import Closeable
 from gitmem.errors import DamagedFile, UnknownRevision
@@ -26,6 +26,7 @@ from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.locks import writer_lock
 from gitmem.memory.last_tip import LostTip, find_lost_records, find_lost_tip, write_last_tip
 from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE, SHARERS, SIGNATURES
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record
 

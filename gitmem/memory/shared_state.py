@@ -16,7 +16,7 @@ Memory and state are two refs, which no git moves at once. So a merge first writ
 
 import time
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import DamagedFile, GitFailed, GitmemError, UnknownRevision
 from gitmem.git.commit_signing import Author, CommitText, sign_commit
@@ -45,6 +45,7 @@ from gitmem.memory.writer_tree import (
     parse_writer,
     purged_blobs,
 )
+from gitmem.named_tuple import NamedTuple
 
 _HELD: Final = b"held"
 _OWN: Final = b"own"

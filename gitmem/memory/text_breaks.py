@@ -1,7 +1,9 @@
 """Find where a text is best cut: before headings, turns of a chat, code blocks, quotes and paragraphs. Pure."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 SECTION: Final = 4
 TURN: Final = 3

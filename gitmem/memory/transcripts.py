@@ -6,11 +6,12 @@ tools are in lines of the user. Lines with a title name the session. All others 
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_time
 from gitmem.memory.conversation import MAX_TITLE, MAX_TURN, Turn
+from gitmem.named_tuple import NamedTuple
 
 _HEAD_CHARS: Final = 300
 _TAIL_CHARS: Final = 300

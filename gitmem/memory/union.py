@@ -6,12 +6,13 @@ other one under an id made of a hash, with the id of the record in `variant_of`.
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.ids import object_id
 from gitmem.memory.note import MAX_CONVERSATION
 from gitmem.memory.record_paths import document_path, note_path, turn_path
 from gitmem.memory.versions import State, Version, contents, succeed
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, format_record, parse_record
 from gitmem.types import NOTE, TURN
 

@@ -8,7 +8,9 @@ idempotent.
 
 import hashlib
 from collections.abc import Container, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 # The id of a version does not contain its writer. Two writers who make the same change to the same versions make the
 # same version, so a change that is published twice, by a copied clone or after a crash, is no conflict. A version

@@ -13,12 +13,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.git.trees import TreeEntry
 from gitmem.memory.record_paths import is_record_path, is_turn_path
 from gitmem.memory.versions import State, Version, Versions, version_id
+from gitmem.named_tuple import NamedTuple
 
 FORMAT: Final = 2
 """Version of the tree that is read at most. 2 has turns of conversations; a tree without these is still 1."""

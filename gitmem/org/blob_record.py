@@ -21,12 +21,13 @@ reads. Records of the first format, one stream without dictionary, are read as w
 import struct
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DatabaseFailed
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.common_terms import COMMON_TERMS
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS
 from gitmem.store.postings import Postings

@@ -1,11 +1,12 @@
 """Take the rows of single blobs out of a segment, as the server stores them. Nothing is chunked or embedded again."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.blob_record import BlobPostings, BlobRows, pack_blob
 from gitmem.org.term_keys import TermCodes, hash_terms, pack_codes, row_impacts
 from gitmem.store.columns import COLUMNS, FIELDS

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher
+from gitmem.arrays import NDArray
 from gitmem.errors import GitFailed
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.binary_copy import (
     HEADER,
     TRAILER,

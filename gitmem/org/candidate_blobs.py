@@ -10,12 +10,13 @@ document frequencies, too, are those of the rows that this role may read.
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DatabaseUnavailable
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.blob_record import StoredBlob
 from gitmem.org.filtered_blobs import BlobFilter
 from gitmem.org.term_keys import CODE_IMPACTS, CODE_ROWS, hash_terms, path_hashes

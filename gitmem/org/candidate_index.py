@@ -6,11 +6,11 @@ with the statistics of all the rows that the server searched.
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.blob_record import StoredBlob, join_blobs
 from gitmem.org.candidate_blobs import CandidatePath, VisibleHead, corpus_of, words_of
 from gitmem.org.filtered_blobs import path_matcher

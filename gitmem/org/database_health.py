@@ -1,8 +1,9 @@
 """State of the server for people and for monitoring: sizes, rows, last publication, connections and replication."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.published_repositories import DatabaseStatus, read_status
 from gitmem.org.publisher_lock import BLOB_LOCK
 

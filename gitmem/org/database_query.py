@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.answer import Answer, ViewState
 from gitmem.answering.federated_answer import (
@@ -21,11 +20,13 @@ from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.repository_ids import PUBLISHED
 from gitmem.answering.repository_selection import SkippedRepository
 from gitmem.answering.search_query import Query, check_query
+from gitmem.arrays import NDArray
 from gitmem.chunking.blob_text import text_of
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import COMMIT, TreeSelection
 from gitmem.git.path_encoding import path_bytes
 from gitmem.indexing.fingerprint import is_made_with, vectors_of
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.blob_text import unpack_text
 from gitmem.org.candidate_blobs import (
     ALL,

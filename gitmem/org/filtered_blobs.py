@@ -6,11 +6,12 @@ paths with a literal piece of some pattern.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from gitmem.git.path_encoding import path_bytes
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.term_lists import PART_BITS, PART_BLOBS
 from gitmem.search.scope import Filters
 from gitmem.types import CHUNK_TYPES

@@ -9,17 +9,18 @@ until the new one is complete, and the next publisher uses the blobs that are th
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.arrays import NDArray
 from gitmem.display import count
 from gitmem.errors import DatabaseFailed, GitmemError, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.path_encoding import path_text
 from gitmem.memory.kinds import CODE
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.blob_upload import find_lacking, upload_blobs
 from gitmem.org.migrations import require_version
 from gitmem.org.partitions import find_lost, remove_contents

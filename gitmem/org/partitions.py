@@ -11,9 +11,10 @@ candidates. The other servers accept the role of this one alone.
 
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.errors import DatabaseFailed, UsageError
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.connection import SECRETS, accepts, database_errors, open_database
 from gitmem.org.migrations import require_version
 from gitmem.org.publisher_lock import BLOB_LOCK

@@ -1,8 +1,9 @@
 """List and drop published repositories, as far as the role of the connection may see them."""
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.errors import DatabaseFailed, UsageError
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.connection import database_errors
 from gitmem.org.head_publication import release_blobs
 from gitmem.org.migrations import MIGRATIONS, require_version

@@ -11,13 +11,14 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gitmem import __version__
 from gitmem.errors import GitmemError, UsageError, WorkersFailed
 from gitmem.indexing.batch_task import answer_request
 from gitmem.indexing.remote_pool import TaskEngine
+from gitmem.named_tuple import NamedTuple
 
 _DEFAULT_PORT: Final = 10001
 _CONNECT_SECONDS: Final = 10.0

@@ -6,9 +6,10 @@ is a comment. Grants that came from a file and are no longer in it are revoked; 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.migrations import READER, require_version
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ With the impact in a posting, a lookup knows how much a term adds to the score o
 
 import zlib
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.lexical import K1, ROW_WEIGHTS, saturate
 
 MEAN_WORDS: Final = 100.0

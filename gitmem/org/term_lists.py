@@ -15,11 +15,12 @@ each rare term. A bucket of some 256 postings takes 4 bytes for each, and one ro
 # 65,536, only make a blob a candidate without a match.
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.org.binary_copy import encode_int2_array
 
 PART_BITS: Final = 13

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.org.binary_copy import HEADER, TRAILER, encode_int4, encode_row
 from gitmem.org.term_lists import (
     PART_BITS,

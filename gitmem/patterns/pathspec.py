@@ -8,9 +8,10 @@ matches slashes, unlike in ignore files. Supported magic: `:(top)` or `:/`, `:(e
 import posixpath
 import re
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 from gitmem.patterns.wildmatch import SPECIAL, translate, translate_flat
 
 _SHORT: Final = {"/": "top", "!": "exclude", "^": "exclude"}

@@ -16,9 +16,12 @@ Syntax: gitignore(5). Semantics: git's `wildmatch.c` (with WM_PATHNAME) and `dir
 
 import re
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
-SPECIAL: Final = re.compile(rb"[*?\[\\]")
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
+
+SPECIAL: Final = lazy_pattern(rb"[*?\[\\]")
 NOT_SLASH: Final = b"[^/]"
 STAR: Final = b"*"
 DEEP: Final = b"**/"

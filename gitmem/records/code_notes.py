@@ -6,7 +6,7 @@ A note about a folder is about all files below it. A note about `Session` is abo
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from gitmem.indexing.record_views import Records
 from gitmem.memory.bounds import current_time
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import parse_record
 from gitmem.records.note_links import find_outdated
 from gitmem.records.note_states import NoteState, describe_state, find_states, is_expired

@@ -6,8 +6,9 @@ paragraph is taken from its first to its last sentence with such a word, because
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.commit_subjects import is_routine
 
 DECISION: Final = "decision"

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -21,6 +20,7 @@ from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY, visibility_of
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import format_record
 from gitmem.records.abbreviated_ids import complete_name
 from gitmem.records.listing import open_at

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.errors import GitmemError, UnknownRecord, UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -23,6 +23,7 @@ from gitmem.memory.record_paths import DOCUMENTS, document_ids, document_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.text_breaks import find_breaks
 from gitmem.memory.text_windows import cut_windows
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, format_record
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.filters import RecordFilters

@@ -5,7 +5,7 @@ no private record, nothing withdrawn and nothing of another remote is ever part 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitmemError
 from gitmem.freshness.record_refresh import index_records
@@ -33,6 +33,7 @@ from gitmem.memory.writer_refs import (
     split_writer_ref,
 )
 from gitmem.memory.writer_tree import damaged_writer
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.publication import Approve, Fetched, Publication, Published
 from gitmem.records.purge import purge_memory

@@ -6,19 +6,20 @@ A record without a field does not pass a filter on it. One without a visibility 
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from gitmem.memory.bounds import check_choice, check_number, check_time, format_time
 from gitmem.memory.document import DOCUMENT_TYPES, SENSITIVITIES
 from gitmem.memory.note import NOTE_TYPES
 from gitmem.memory.record_paths import CONVERSATIONS, DOCUMENTS, NOTES
 from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import DOCUMENT, NOTE, TURN
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
+    from gitmem.arrays import NDArray
     from gitmem.indexing.record_views import Records
 
 _DATE: Final = len("2026-01-31")

@@ -1,7 +1,6 @@
 """Merge the memory with another commit of it: the one that was lost, or one that was fetched from a remote."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from gitmem.errors import GitmemError, UnknownRevision, UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -10,6 +9,7 @@ from gitmem.git.ref_log import find_merge_base, is_ancestor
 from gitmem.memory.last_tip import LostTip, find_lost_tip, forget_last_tip
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import IDENTITY, Changes, RecordStore, Tip
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.sharing import forget_missing
 from gitmem.workspace import Workspace
 

@@ -1,13 +1,12 @@
 """Find the notes that somebody should look at: the files that they were written about have changed since."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gitmem.memory.bounds import check_count
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST, Note, load_note
 from gitmem.memory.record_paths import NOTES
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.listing import open_at, tree_entries
 from gitmem.records.note_states import NoteState, read_states
 from gitmem.workspace import Workspace

@@ -1,7 +1,7 @@
 """What makes a note doubtful: a newer note, a date, or a change of the files that it was written about."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.display import count, visible
 from gitmem.freshness.memory_view import open_memory, records_tree
@@ -9,6 +9,7 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.indexing.record_views import Records
 from gitmem.memory.bounds import current_time
 from gitmem.memory.note import Note
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.note_links import find_links
 from gitmem.records.written_about import NO_CHANGES, Changes, find_changes, find_changes_in
 from gitmem.store.view_file import View

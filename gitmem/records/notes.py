@@ -1,7 +1,7 @@
 """Add notes, change them and list them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.display import visible
 from gitmem.errors import UsageError
@@ -12,6 +12,7 @@ from gitmem.memory.record_paths import NOTES, is_note_id, new_note_id, note_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.union import VARIANT_OF
 from gitmem.memory.visibility import DEFAULTS
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, format_record
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.code_notes import missing_paths

@@ -4,7 +4,6 @@ No ref moves before the remote has accepted a push.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat
 from gitmem.git.commit_signing import GOOD, Author, is_signed, signature_state
@@ -17,6 +16,7 @@ from gitmem.memory.shared_state import read_shared, read_writer, store_again, st
 from gitmem.memory.versions import merge_states
 from gitmem.memory.writer_refs import fetched_reference, split_writer_ref
 from gitmem.memory.writer_tree import WriterState, purged_blobs
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.sharing import FetchedStates, add_own_changes, find_unclean, publish_own
 from gitmem.records.transport import Transport
 from gitmem.secrets.refusal import refuse_secrets

@@ -4,7 +4,6 @@ An index that does not exist or is not ours is not touched. The next purge finis
 """
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat
 from gitmem.fsio import remove_file, remove_tree
@@ -24,6 +23,7 @@ from gitmem.memory.purgeable_objects import (
 )
 from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.sharing import forget_revisions
 from gitmem.store.segment_writer import TEMPORARY

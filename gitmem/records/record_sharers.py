@@ -1,12 +1,12 @@
 """Find out who shared the records of a union, and by which commit. Pure."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from gitmem.memory.shared_state import SharedState
 from gitmem.memory.union import Placed
 from gitmem.memory.versions import State
 from gitmem.memory.writer_tree import WriterState
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.signed_records import rank
 
 

@@ -1,12 +1,12 @@
 """Times of records as entries of a view, for queries that name a date."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.indexing.record_views import Records
+from gitmem.named_tuple import NamedTuple
 
 
 class RecordTimes(NamedTuple):

@@ -1,7 +1,7 @@
 """Show and delete records of every kind by id, and read, compare and restore former revisions of the memory."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UnknownRecord, UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -12,6 +12,7 @@ from gitmem.memory.bounds import check_count
 from gitmem.memory.document import load_document
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conversation, parse_id
 from gitmem.memory.record_store import Changes, RecordStore, Tip
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_former_id, complete_id, complete_name
 from gitmem.records.documents import find_named_document

@@ -4,7 +4,6 @@ Records are shared if their visibility is `team` or `org`. Others stay.
 """
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitFailed, GitmemError, NewerFormat, UnknownRevision
 from gitmem.git.locate import RepositoryLocation
@@ -28,6 +27,7 @@ from gitmem.memory.visibility import travels
 from gitmem.memory.writer_identity import new_writer_id, read_writer_id
 from gitmem.memory.writer_refs import split_writer_ref
 from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, is_record, parse_record
 from gitmem.records.signed_records import MARK, describe_signatures, is_refused, without_new
 from gitmem.records.united_records import unite

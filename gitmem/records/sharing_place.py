@@ -6,7 +6,7 @@ that only a push and a look afterwards show.
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -32,6 +32,7 @@ from gitmem.memory.visibility import VISIBILITY
 from gitmem.memory.writer_identity import read_writer_id
 from gitmem.memory.writer_refs import BRANCH, BRANCHES, PREFIXES, REF, fetched_reference
 from gitmem.memory.writer_tree import WriterState
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, format_record
 from gitmem.records.exchange_lock import exchange_lock
 from gitmem.records.sharing import own_writer, read_memory, require_whole_memory

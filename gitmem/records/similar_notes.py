@@ -4,16 +4,17 @@ A note that differs in one word (tabs or spaces, March or May) is as near as a r
 """
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.freshness.record_refresh import Indexed
 from gitmem.indexing.record_views import PREFIX
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import NOTES, note_path
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.note_links import find_links
 from gitmem.search.dense import bit_distances, exact_cosines
 

@@ -4,7 +4,7 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.errors import UnknownRecord, UsageError
 from gitmem.git.commit_messages import CommitMessage, read_changed_paths, read_messages
@@ -13,6 +13,7 @@ from gitmem.memory.bounds import check_count
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST, MAX_NOTE
 from gitmem.memory.record_paths import NOTES
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.commit_statements import Statement, find_statements, read_message
 from gitmem.records.decided_suggestions import KEY_CHARS, read_decided, remember_decided

@@ -1,7 +1,7 @@
 """Export records as JSON Lines, and import them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -14,6 +14,7 @@ from gitmem.memory.note import Note, load_note, note_record
 from gitmem.memory.record_paths import document_path, is_note_id, new_note_id, note_path, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.shared_state import read_shared
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import Record, format_record, parse_record
 from gitmem.records.documents import cut_document, place_document
 from gitmem.secrets.refusal import refuse_secrets

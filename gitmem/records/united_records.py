@@ -4,12 +4,12 @@ The result does not depend on the order, grouping or number of the unions that l
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from gitmem.memory.shared_state import SharedState
 from gitmem.memory.union import Memory, Placed, place_records
 from gitmem.memory.versions import State, merge_states
 from gitmem.memory.writer_tree import WriterState
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.record_sharers import find_sharers
 
 

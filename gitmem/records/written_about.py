@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
@@ -18,6 +18,7 @@ from gitmem.git.program import run_git
 from gitmem.git.trees import find_blobs
 from gitmem.git.working_files import hash_files
 from gitmem.memory.note import MAX_BLOBS, Note
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.view_file import View
 from gitmem.workspace import Workspace, find_index, open_snapshot
 

@@ -6,9 +6,9 @@ or to a package above it.
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from gitmem.chunking.languages import language_of
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import IMPORTING, PACKAGED, SELVES, family_of
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import FileNames, Names, split_parts

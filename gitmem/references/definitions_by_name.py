@@ -3,8 +3,7 @@
 A name may have thousands of definitions and of references, so each list is made once for a query.
 """
 
-from typing import NamedTuple
-
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import IMPORTING
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import CLASS, FUNCTION, Definition, FileNames, Names

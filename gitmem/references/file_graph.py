@@ -10,11 +10,12 @@ resolved: a thousand files would take seconds. A name that many files define cou
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, differences, distinct_with_places, first_of_each
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import family_of
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.store.occurrences import DEFINED, IMPORTED, INHERITED, NAMES, REFERRED
@@ -175,8 +176,7 @@ def choose_entries(blob_of: Numbers, weights: Weights, entries: Numbers) -> Numb
     # Of equal files in `src/` and `vendor/`, the one in `src/` is shown.
     order = np.lexsort((entries, -weights[entries], blob_of[entries]))
     ordered = entries[order]
-    _, firsts = np.unique(blob_of[ordered], return_index=True)
-    return np.sort(ordered[firsts])
+    return np.sort(ordered[first_of_each(blob_of[ordered])])
 
 
 def _families(snapshot: Snapshot, blobs: Numbers) -> tuple[Numbers, list[str]]:
@@ -197,9 +197,9 @@ def _link(part: SortedPostings, node_of_blob: Numbers, family: Numbers, families
     node = node_of_blob[part.places]
     inside = np.flatnonzero(node >= 0)
     node, roles = node[inside], part.counts[inside]
-    term = np.repeat(np.arange(len(part.terms)), np.diff(part.bounds))[inside]
+    term = np.repeat(np.arange(len(part.terms)), differences(part.bounds))[inside]
     # Python and Go do not share names, so a link is a name in one family.
-    keys, link = np.unique(term * len(families) + family[node], return_inverse=True)
+    keys, link = distinct_with_places(term * len(families) + family[node])
     defines = (roles & DEFINED) != 0
     # A file that defines a name mostly means its own.
     refers = ((roles & _REFERENCES) != 0) & ~defines

@@ -6,10 +6,11 @@ define the names it mentions. A name that an unrelated tree has as well links no
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import (
     MAX_DEFINING,
     FileGraph,

@@ -8,8 +8,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.references.provided_packages import ProvidedPackages, is_beside
 from gitmem.references.tree_names import Definition, FileNames, TreeNames
 from gitmem.store.occurrences import DEFINED

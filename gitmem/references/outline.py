@@ -6,10 +6,11 @@ budget lists everything.
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, Numbers, Ranks
 from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 

@@ -9,7 +9,9 @@ import posixpath
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from gitmem.named_tuple import NamedTuple
 
 _PYTHON_MANIFESTS: Final = ("pyproject.toml", "setup.cfg", "setup.py")
 MANIFESTS: Final = frozenset({*_PYTHON_MANIFESTS, "package.json", "go.mod", "Cargo.toml"})

@@ -1,10 +1,11 @@
 """Scopes of a blob: which function or class surrounds a line, as the chunks of the index know it."""
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.snapshot import Snapshot
 
 _JOINTS: Final = re.compile(r"\.|::|#| > |->|\\")

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, is_among
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.languages import CONSTRUCTED, FIELD_READING, family_of
 from gitmem.references.module_paths import names_file
@@ -76,7 +77,9 @@ class FileNames:
         """Imports by the name that they give the file."""
         bindings: dict[str, list[Binding]] = {}
         aliased: set[tuple[int, str]] = set()
-        imports = self.occurrences.at(np.flatnonzero(np.isin(self.occurrences.kinds, (_IMPORT, _ALIAS))).tolist())
+        imports = self.occurrences.at(
+            np.flatnonzero(is_among(self.occurrences.kinds, np.array((_IMPORT, _ALIAS)))).tolist()
+        )
         for each in imports:
             if each.kind == _ALIAS:
                 module, _, original = each.receiver.decode("utf-8", "replace").rpartition(":")

@@ -1,8 +1,9 @@
 """A place that refers to a definition, and the bounds within which such places are looked for."""
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.tree_names import Definition
 from gitmem.types import OCCURRENCE_KINDS
 

@@ -1,10 +1,12 @@
 """Follow relations between definitions: who calls, imports, extends or mentions one, and what it calls."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from gitmem.arrays import is_among
+from gitmem.named_tuple import NamedTuple
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.direct_usages import DirectUsages
 from gitmem.references.resolution import Resolver
@@ -196,7 +198,7 @@ class UsageFinder:
         """Yield the resolutions of the calls in the body of a definition, those of a library excepted."""
         file = self._names.file(target.entry)
         occurrences = file.occurrences
-        for place in np.flatnonzero(np.isin(occurrences.kinds, _CALLS)).tolist():
+        for place in np.flatnonzero(is_among(occurrences.kinds, np.array(_CALLS))).tolist():
             line = int(occurrences.lines[place])
             whole = (*target.container, target.name)
             if line < target.line or file.scopes.at(line)[: len(whole)] != whole:

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import NamedTuple
 
 from gitmem.answering.federated_answer import (
     FederatedAnswer,
@@ -28,6 +27,7 @@ from gitmem.answering.searched_trees import OfRepositories
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.call import Call
 from gitmem.resident.federated_call import answer_chosen
 from gitmem.resident.open_repository import OpenRepository

@@ -3,13 +3,14 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.answering.answer import Answer, answer_open, find_hits
 from gitmem.answering.search_query import Query, SimilarQuery
 from gitmem.answering.searcher import Searcher
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.search_cache import SearchCache
 from gitmem.search.engine import SearchResult
 from gitmem.workspace import Workspace

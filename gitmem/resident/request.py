@@ -9,9 +9,10 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.program import PASSED_VARIABLES, run_git
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.client import describe_process
 from gitmem.resident.wire import unpack
 from gitmem.settings import SETTINGS

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem import __version__
 from gitmem.git.locate import RepositoryLocation
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.client import HELLO_SECONDS, Greeting, connect
 from gitmem.resident.socket_path import socket_name, socket_paths
 from gitmem.resident.wire import PROTOCOL

@@ -1,9 +1,8 @@
 """Find the chunks directly before and after a hit in its blob."""
 
-from typing import NamedTuple
-
 import numpy as np
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.store.snapshot import Snapshot
 

@@ -1,7 +1,8 @@
 """Sum the best scores of each group. Pure."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gitmem.arrays import NDArray
 
 
 def sum_best(

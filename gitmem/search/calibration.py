@@ -10,11 +10,12 @@ parameters are fitted on queries with known answers and on queries about other r
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.lexical import max_score
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.rank import Candidates

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, distinct, distinct_with_places, is_among
 from gitmem.search.adjacent_turns import TURN_KIND, following_turns
 from gitmem.search.definition_rows import find_definitions
 from gitmem.search.dense import exact_cosines, find_near_rows, search_exactly
@@ -64,8 +64,7 @@ class RowRetrieval:
         groups = self._groups
         best = find_contenders(self.lexical, self._limit)
         near = self._find_near()
-        # Without `return_index`, numpy imports numpy.ma.
-        rows = np.unique(np.concatenate([best, near, *groups]), return_index=True)[0]
+        rows = distinct(np.concatenate([best, near, *groups]))
         scores = self.lexical.score_rows(rows)
         selected = np.zeros(len(rows), bool)
         positions = np.searchsorted(rows, best)
@@ -103,7 +102,7 @@ class RowRetrieval:
         self, rows: NDArray[np.int64], scores: NDArray[np.float32], cosines: NDArray[np.float32]
     ) -> RetrievedRows:
         own = self._scope.entry_of[rows].astype(np.int64)
-        entries, file = np.unique(own, return_inverse=True)
+        entries, file = distinct_with_places(own)
         matches = self.lexical.match_files(entries, self._terms)
         retrieved = RetrievalScores(cosines, scores, matches.scores[file], matches.coverages[file])
         everything = np.ones(len(rows), bool)
@@ -162,7 +161,8 @@ def add_following_turns(
         return rows
     missing = np.array(following_turns(scope.view, rows.entry[are_turns].tolist()), np.int64)
     missing = missing[scope.blob_of[missing] >= 0]
-    added = np.setdiff1d(scope.rows_of(missing), rows.row) if len(missing) else missing
+    added = distinct(scope.rows_of(missing))
+    added = added[~is_among(added, rows.row)]
     return _append(rows, score(added)) if len(added) else rows
 
 

@@ -4,10 +4,10 @@ The measure is a logistic regression on the form of a query: its first word, oth
 length and signs. Words for what the code is about have no weight, so it is the same in every repository. Pure.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gitmem.lazy_pattern import lazy_pattern
 from gitmem.words import find_identifiers, stem
 
 MIN_WORDS: Final = 3
@@ -38,11 +38,11 @@ FORMS: Final[Mapping[str, float]] = {
 SURE: Final = 1.0
 """Logit from which on a query is certainly a request. Below 0 it is none."""
 
-_SCOPE: Final = re.compile(r"[^\s:]+(?: [^\s:]+)?: (?=\S)")
+_SCOPE: Final = lazy_pattern(r"[^\s:]+(?: [^\s:]+)?: (?=\S)")
 """A part of the code that a subject of a commit begins with: `parser: accept tabs`."""
 
-_CODE: Final = re.compile(r"\w\(|_|[a-z][A-Z]|::|`")
-_PATH: Final = re.compile(r"[./]\w")
+_CODE: Final = lazy_pattern(r"\w\(|_|[a-z][A-Z]|::|`")
+_PATH: Final = lazy_pattern(r"[./]\w")
 
 _TABLES: Final = {"first": FIRST_WORDS, "word": OTHER_WORDS, "form": FORMS}
 

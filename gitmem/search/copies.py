@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
 LEAST_COSINE: Final = 0.995

@@ -1,11 +1,12 @@
 """Compare the names of a query with those that candidates define: the features `definition` and `definition_folded`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.qualified_names import defines_own_name, fold, qualified_names
 

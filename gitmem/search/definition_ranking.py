@@ -7,12 +7,13 @@ definition. Versions of a definition differ little, so candidates are many.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.calibration import FLOOR
 from gitmem.search.engine import (
     DEFAULT_OPTIONS,

@@ -6,8 +6,8 @@ A class that everything mentions has a common name, and hundreds of rows repeat 
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.search.lexical import LexicalQuery
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import defines_own_name, fold, qualified_names

@@ -7,11 +7,12 @@ it gives only has to be good enough that the nearest rows are among the candidat
 """
 
 import sys
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.store.open_segments import OpenSegments
@@ -138,7 +139,7 @@ def hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> Dist
     if len(signs) % 8 or width not in _SUMMED:
         return _count_bits(bits, signs)
     words = np.ascontiguousarray(bits).view(np.uint64).reshape(-1)
-    pattern = np.tile(signs.view(np.uint64), min(_BLOCK_ROWS, len(bits)))
+    pattern = np.repeat(signs.view(np.uint64)[np.newaxis], min(_BLOCK_ROWS, len(bits)), axis=0).reshape(-1)
     # Buffers for one block of rows stay in the cache of the processor, and numpy allocates nothing per block.
     different = np.empty_like(pattern)
     counts = np.empty(len(pattern), np.uint8)

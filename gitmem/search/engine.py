@@ -6,12 +6,13 @@ of candidates. Their scores are likelihoods, by which the results are merged.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.calibration import (
     ELSEWHERE,
     FLOOR,

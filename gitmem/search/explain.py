@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.calibration import ELSEWHERE, find_curve
 from gitmem.search.rank import weights_for
 from gitmem.types import PROSE_KINDS

@@ -5,8 +5,8 @@ who asks for `process` some lines in the middle of it. The first piece has the s
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.search.hits import Spans
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import own_name

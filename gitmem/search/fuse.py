@@ -4,10 +4,12 @@ Two methods, chosen by `gitmem.fusion`: weighted z-scores, which use how far sco
 fusion, which uses ranks alone and needs no weights.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 
 RRF_K: Final = 60
 """Constant of Cormack 2009: the larger, the less the very first ranks dominate."""

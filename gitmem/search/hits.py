@@ -1,13 +1,14 @@
 """Load rows of the index as candidates for ranking, and ranked candidates as hits."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, distinct_with_places, is_among
 from gitmem.git.path_encoding import path_text
 from gitmem.locations import LineRange, Location
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
@@ -81,7 +82,7 @@ class RetrievedRows(NamedTuple):
 
 def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
     """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
-    entries, file = np.unique(rows.entry, return_inverse=True)
+    entries, file = distinct_with_places(rows.entry)
     chunk_type = scope.snapshot.gather(("kind",), rows.row)["kind"].astype(np.uint8)
     symbol, words = scope.snapshot.symbols(rows.row), scope.word_counts[rows.row]
     paths = [path_text(scope.view.path(entry)) for entry in entries.tolist()]
@@ -126,7 +127,7 @@ def select_candidates(
 ) -> list[tuple[int, float]]:
     """Return positions and final scores of the best candidates that pass the filters, best first."""
     paths = [candidates.paths[file] for file in candidates.file.tolist()]
-    once_per_path = np.isin(candidates.chunk_type, _ONCE_PER_PATH).tolist()
+    once_per_path = is_among(candidates.chunk_type, np.array(_ONCE_PER_PATH, np.uint8)).tolist()
     copy_of = candidates.copy_of.tolist()
     columns = (paths, *(column.tolist() for column in spans), scores, once_per_path, copy_of)
     values = list(zip(*columns, strict=True))
@@ -159,7 +160,7 @@ def load_hits(
 def _find_copies(scope: Scope, candidates: Candidates, selected: Sequence[int]) -> list[tuple[Location, ...]]:
     """Return the places of the copies of selected candidates that pass the filters: other files, then other lines."""
     leaders = candidates.copy_of[np.array(selected, np.int64)]
-    copied = np.flatnonzero(np.isin(candidates.copy_of, leaders) & candidates.inside)
+    copied = np.flatnonzero(is_among(candidates.copy_of, leaders) & candidates.inside)
     lines = scope.snapshot.gather(("line", "lines"), candidates.row[copied])
     places: dict[int, list[tuple[int, Location]]] = {}
     for position, first, count in zip(copied.tolist(), lines["line"].tolist(), lines["lines"].tolist(), strict=True):

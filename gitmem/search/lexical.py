@@ -18,11 +18,12 @@ index happens to hold.
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.scope import Scope
 from gitmem.search.term_postings import RowRanges, TermPostings, find_term
 

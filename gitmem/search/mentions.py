@@ -6,7 +6,9 @@ expression finds path and line, and a second one the function around them; no la
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 MAX_MENTIONS: Final = 64
 """Places that are kept. The outermost frames of a deep stack say little."""

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 CUTOFF: Final = 10
 """Number of results that count: the 10 of NDCG@10."""

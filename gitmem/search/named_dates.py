@@ -6,7 +6,9 @@ dates here: a result must not depend on the day of the search.
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 _MONTHS: Final = "january february march april may june july august september october november december".split()
 _NUMBERS: Final = {name: number for number, name in enumerate(_MONTHS, 1)} | {

@@ -5,12 +5,13 @@ function keeps its name: a row counts if it is the function, else if it holds th
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, is_among
 from gitmem.git.path_encoding import path_text
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.scope import Scope
 from gitmem.search.term_postings import find_entries
 from gitmem.words import count_identifiers, terms_of
@@ -87,7 +88,7 @@ def _same_name(scope: Scope, name: str) -> list[int]:
     entries: NDArray[np.int64] | None = None
     for term in terms:
         own = find_entries(scope, "stem", term.encode("utf-8", "replace"))
-        entries = own if entries is None else np.intersect1d(entries, own, assume_unique=True)
+        entries = own if entries is None else entries[is_among(entries, own)]
     if entries is None or len(entries) > MAX_ENTRIES:
         return []
     found: list[int] = entries.tolist()

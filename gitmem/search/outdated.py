@@ -5,10 +5,12 @@ its words. So the successor takes over its score, and the outdated one keeps a p
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 
 OUTDATED_SHARE: Final = 0.5
 """Factor on the score of an outdated note. It stays a result: people ask for the reason of a change, too.

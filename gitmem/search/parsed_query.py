@@ -1,11 +1,12 @@
 """A query after its analysis, and the spellings of identifiers that tell them from prose. Pure."""
 
 import itertools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.named_dates import NamedDate
 from gitmem.search.stop_words import STOP_WORDS, requested_names
 from gitmem.words import Text, split_identifier
@@ -13,12 +14,12 @@ from gitmem.words import Text, split_identifier
 if TYPE_CHECKING:
     from gitmem.search.mentions import Mention
 
-_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|/)[A-Za-z_$][\w$]*)*[!?]?")
-_SEPARATOR: Final = re.compile(r"\.|::|#|->|/")
-_CODED: Final = re.compile(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
+_SYMBOL: Final = lazy_pattern(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|/)[A-Za-z_$][\w$]*)*[!?]?")
+_SEPARATOR: Final = lazy_pattern(r"\.|::|#|->|/")
+_CODED: Final = lazy_pattern(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
 """Spellings of identifiers: snake case, camel case, a capitalised word, capitals."""
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = lazy_pattern(r"\w+")
 
 MAX_COMPOUNDS: Final = 24
 """Enough for any sentence; bounds the look-ups for a pasted page, whose word pairs are hardly ever identifiers."""

@@ -1,11 +1,12 @@
 """Classify a file by its path: test, example, documentation, or generated and vendored code. Pure."""
 
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.stop_words import STOP_WORDS
 from gitmem.words import count_identifiers, terms_of
 
@@ -80,7 +81,7 @@ _FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())
 """Lower-case names of files that represent their folder."""
 
 # Digits stay with their letters: `e2e`, `i18n`.
-_NAME_WORD: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z][a-z0-9]*|[0-9]+")
+_NAME_WORD: Final = lazy_pattern(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z][a-z0-9]*|[0-9]+")
 
 CACHED_NAMES: Final = 1 << 15
 """Paths and names whose terms a long-lived process caches: at most some 20 MB."""

@@ -3,9 +3,9 @@
 A query of one line counts as it is. Anything longer goes to `text_parser`.
 """
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from gitmem.lazy_pattern import lazy_pattern
 from gitmem.search.change_requests import measure_request
 from gitmem.search.named_dates import find_dates
 from gitmem.search.parsed_query import (
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 MAX_PLAIN: Final = 1000
 """Longest line, in characters, that counts as it is. A longer one is a paragraph or what a program printed."""
 
-_PLACE: Final = re.compile(r"\.\w+(?:\W+(?:line )?|#L)\d")
+_PLACE: Final = lazy_pattern(r"\.\w+(?:\W+(?:line )?|#L)\d")
 """Signs of a path with a line. Their full forms are compiled only for queries that have them."""
 
-_PATH: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
+_PATH: Final = lazy_pattern(r"[\w.-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 
 
 def parse_query(query: str) -> ParsedQuery:

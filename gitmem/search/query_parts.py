@@ -11,8 +11,9 @@ of one line is not split.
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.mentions import is_frame
 
 TITLE: Final = "title"

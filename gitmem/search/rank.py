@@ -9,11 +9,12 @@ removes results and changes no sum.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.adjacent_turns import TURN_KIND, score_adjacent_turns
 from gitmem.search.best_sums import sum_best
 from gitmem.search.defined_names import definition_features

@@ -4,11 +4,10 @@ Only retrieval searches the index, and it does not depend on the fusion weights.
 for it once per query.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.engine import rank_candidates
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import CUTOFF, Quality, evaluate_ranking

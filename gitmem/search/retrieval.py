@@ -1,12 +1,13 @@
 """Retrieve the candidates of a query by words and by meaning: the stage of a search that reads the index."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.candidate_rows import (
     CANDIDATE_LIMIT,
     RowRetrieval,

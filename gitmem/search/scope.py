@@ -6,12 +6,13 @@ path: of the paths that hold its blob and pass the filters, the first in path or
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, differences
 from gitmem.git.path_encoding import path_text
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.outdated import Outdated
 from gitmem.search.path_roles import ROLES, path_role
 from gitmem.store.open_segments import OpenSegments
@@ -131,7 +132,7 @@ class Scope:
         self.read_times: ReadTimes | None = None
         self._length_norms: dict[float, NDArray[np.float32]] = {}
         allowed = (blob_of >= 0) & passing_paths(view, filters)
-        self._sizes = np.diff(snapshot.blob_first)
+        self._sizes = differences(snapshot.blob_first)
         self._owner = _assign_blobs(len(self._sizes), blob_of, allowed)
         if filters.languages:
             self._owner[~self._language_blobs(filters.languages)] = -1
@@ -246,7 +247,7 @@ class Scope:
     def file_word_counts(self) -> NDArray[np.float32]:
         """Return the number of words in each path's blob, [entries]; 0 if it is not indexed."""
         ends = np.cumsum(self.snapshot.column("words"), dtype=np.int64)
-        sums = np.diff(np.concatenate([[0], ends])[self.snapshot.blob_first])
+        sums = differences(np.concatenate([[0], ends])[self.snapshot.blob_first])
         counts = np.zeros(len(self.view), np.float32)
         indexed = self.blob_of >= 0
         counts[indexed] = sums[self.blob_of[indexed]]

@@ -2,7 +2,9 @@
 
 import heapq
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.named_tuple import NamedTuple
 
 REPEAT_DECAY: Final = 0.02
 """Factor on the score of each further chunk of a file: it precedes other files only if those are hopeless.

@@ -6,7 +6,10 @@ results. If the guess fails (no line contains the name), the lines that match th
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 
 SCANNED_LINES: Final = 200
 """Lines searched for a declaration: enough to pass a long doc comment, too few to walk through a whole class."""
@@ -14,23 +17,23 @@ SCANNED_LINES: Final = 200
 MAX_DECLARATION_LINES: Final = 3
 MAX_DOC_LINES: Final = 2
 
-_WORD: Final = re.compile(r"\w")
-_RUN: Final = re.compile(r"\w+")
+_WORD: Final = lazy_pattern(r"\w")
+_RUN: Final = lazy_pattern(r"\w+")
 
 # `--` opens a comment (SQL, Lua, Haskell), but `--i` is a decrement; so does `#`, but not in `#include` or `#[derive]`.
-_LINE_COMMENT: Final = re.compile(r"//|--(?![^\s|-])|;|%|#(?![A-Za-z\[!{])")
-_OPENER: Final = re.compile(r"""(?:@\w*doc\s+)?(?:~[sS]|[rRuU])?(\"""|''')|(/\*|\{-|--\[\[|<!--|=begin\b)""")
+_LINE_COMMENT: Final = lazy_pattern(r"//|--(?![^\s|-])|;|%|#(?![A-Za-z\[!{])")
+_OPENER: Final = lazy_pattern(r"""(?:@\w*doc\s+)?(?:~[sS]|[rRuU])?(\"""|''')|(/\*|\{-|--\[\[|<!--|=begin\b)""")
 _CLOSERS: Final = {'"""': '"""', "'''": "'''", "/*": "*/", "{-": "-}", "--[[": "]]", "<!--": "-->", "=begin": "=end"}
 """Delimiters of comments and documentation strings that may span several lines."""
 
-_COMMENT_START: Final = re.compile(r"""\s*(?://|/\*|\*|--|#(?![A-Za-z\[!{])|\"\"\"|'''|;|%|<!--)""")
+_COMMENT_START: Final = lazy_pattern(r"""\s*(?://|/\*|\*|--|#(?![A-Za-z\[!{])|\"\"\"|'''|;|%|<!--)""")
 """Beginning of a line that is a comment or belongs to one, in nearly all code."""
 
-_BARE_TAG: Final = re.compile(r"</?\w+\s*/?>")
-_FIELD: Final = re.compile(r"\W*(?:[@:\\]\w|\.\. )")
+_BARE_TAG: Final = lazy_pattern(r"</?\w+\s*/?>")
+_FIELD: Final = lazy_pattern(r"\W*(?:[@:\\]\w|\.\. )")
 """First field of a doc comment, which ends its prose: `@param`, `:param`, `\\param`, `.. note`."""
 
-_SENTENCE_END: Final = re.compile(r"""[.!?:]\s*(?:\*/|-\}|\]\]|-->|\"\"\"|''')?$""")
+_SENTENCE_END: Final = lazy_pattern(r"""[.!?:]\s*(?:\*/|-\}|\]\]|-->|\"\"\"|''')?$""")
 
 
 class Signature(NamedTuple):

@@ -1,8 +1,8 @@
 """Find chunks similar to a given one by comparing stored vectors. Nothing is embedded."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.dense import search_dense
 from gitmem.search.hits import (
@@ -44,7 +44,7 @@ def search_similar(scope: Scope, row: int, limit: int, vector: NDArray[np.float3
 def _overlaps(scope: Scope, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
     """Return which rows share bytes with one row: same blob, overlapping spans."""
     first, last = _blob_rows(scope, row)
-    spans = scope.snapshot.gather(("start", "length"), np.append(rows, row))
+    spans = scope.snapshot.gather(("start", "length"), np.concatenate([rows, [row]]))
     starts = spans["start"].astype(np.int64)
     ends = starts + spans["length"].astype(np.int64)
     same_blob = (rows >= first) & (rows < last)

@@ -5,13 +5,13 @@ some 50 microseconds, and only rows with several units need it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
 from gitmem.locations import LineRange
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.select import Scored, select
 from gitmem.types import ResultUnit

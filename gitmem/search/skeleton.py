@@ -6,10 +6,11 @@ and the first ones.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.signature import find_declaration, find_signature, has_text, unqualified_names
 from gitmem.search.snippet import OMITTED, best_matches

@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.line_search import lines_containing, prefixes_of
 from gitmem.search.signature import comment_mask, find_name_line, find_signature, has_text, unqualified_names
 from gitmem.words import decode, terms_of

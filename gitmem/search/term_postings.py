@@ -6,11 +6,12 @@ scores rows asks for rows in scope. So a common term costs no filtered copy of i
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.scope import Scope, TermCounts
 from gitmem.store.postings import PackedPostings
 

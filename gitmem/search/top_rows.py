@@ -16,8 +16,8 @@
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.search.lexical import K1, ROW_WEIGHTS, LexicalQuery, WeightedTerm, row_norm, saturate
 
 FEW_ROWS: Final = 2_000

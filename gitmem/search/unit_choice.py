@@ -7,8 +7,9 @@ other rows do not fill the list.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY

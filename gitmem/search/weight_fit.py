@@ -6,8 +6,9 @@ all of them are tried.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality, average, compare
 from gitmem.search.replay import JudgedRetrieval, measure_quality

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.search.adjacent_turns import TURN_KIND
 from gitmem.search.best_sums import sum_best
 from gitmem.search.lexical import LexicalQuery, inverse_document_frequency, length_norm, saturate

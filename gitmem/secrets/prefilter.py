@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gitmem.arrays import NDArray, distinct
 
 _TOKEN: Final = 1
 _DIGIT: Final = 2
@@ -59,10 +60,9 @@ class RunFinder:
         edges = _list_bits(begins ^ _shift_up(begins, 1))
         starts, ends = edges[0::2], edges[1::2] + self._shortest - 1
         lengths = ends - starts
-        runs = np.searchsorted(starts, digits, "right") - 1
-        runs = runs[np.diff(runs, prepend=-1) > 0]
+        runs = distinct(np.searchsorted(starts, digits, "right") - 1)
         runs = runs[lengths[runs] <= self._longest]
-        return np.column_stack((starts[runs], ends[runs]))
+        return np.stack((starts[runs], ends[runs]), axis=1)
 
     def _find_capitals(self, classes: bytes) -> Iterator[tuple[int, int]]:
         start = classes.find(self._capitals)
@@ -85,14 +85,15 @@ def surround_all(
     text_ends = np.array(ends, np.intp)
     number = np.searchsorted(text_ends, spans[:, 0])
     text_starts = np.concatenate(([0], text_ends[:-1] + 1))
-    line_ends = np.append(np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END), len(data))
+    line_ends = np.concatenate((np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END), [len(data)]))
     reach = np.minimum(text_ends[number], spans[:, 1] + after)
     stops = np.minimum(reach, line_ends[np.searchsorted(line_ends[:-1], spans[:, 1])])
     firsts = np.maximum(text_starts[number], spans[:, 0] - before)
     # A region begins where a candidate's surroundings begin behind all earlier ones.
     stops = np.maximum.accumulate(stops)
     begins = np.flatnonzero(np.concatenate(([True], firsts[1:] > stops[:-1])))
-    return list(zip(firsts[begins].tolist(), stops[np.append(begins[1:], len(stops)) - 1].tolist(), strict=True))
+    lasts = np.concatenate((begins[1:], [len(stops)])) - 1
+    return list(zip(firsts[begins].tolist(), stops[lasts].tolist(), strict=True))
 
 
 def _combine(bits: Bits, length: int, operation: np.ufunc, shift: Callable[[Bits, int], Bits]) -> Bits:

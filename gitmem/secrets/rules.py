@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from math import log2
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.own_rules import OWN_ALLOWED, OWN_RULES
 
 _LEFT_OUT: Final = frozenset({"private-key", "hashicorp-tf-password"})

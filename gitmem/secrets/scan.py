@@ -10,8 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.occurrences import find_places
 from gitmem.secrets.private_keys import KEY_MARKS, contains_key_header, find_private_keys
 
@@ -31,14 +33,14 @@ MIN_RUN: Final = 10
 MAX_RUN: Final = 4096
 """Longer runs are encoded data."""
 
-_TOKEN: Final = re.compile(rb"[%s]{0,%d}" % (re.escape(TOKEN_BYTES), MAX_RUN))
+_TOKEN: Final = lazy_pattern(rb"[%s]{0,%d}" % (re.escape(TOKEN_BYTES), MAX_RUN))
 
 _CAPITALS: Final = bytes(ord("x" if code in _CAPITAL_BYTES else " ") for code in range(256))
 LONG_CAPITALS: Final = 20
 """Length of a run of capitals from which on it may be a key without digits."""
 
 _MANY_CAPITALS: Final = b"x" * LONG_CAPITALS
-_DIGITS: Final = re.compile(rb"\d+")
+_DIGITS: Final = lazy_pattern(rb"\d+")
 _LETTERS_ONLY: Final = (b"hf_", b"api_org_")
 """Prefixes of tokens of letters alone."""
 

@@ -8,11 +8,12 @@ covers everything that chunking and counting give, the other one vectors, which 
 import hashlib
 import struct
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.occurrences import NAMES, inflate_names
 from gitmem.store.section import damaged

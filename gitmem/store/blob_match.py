@@ -5,11 +5,12 @@ time depends on neither the number of segments nor the size of the larger side. 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import BASE_SUFFIX
 from gitmem.store.columns import RETRIED
 from gitmem.store.join_file import Join, find_join, write_join

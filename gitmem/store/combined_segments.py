@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.store.columns import COLUMNS
 from gitmem.store.labels import label_symbol
 from gitmem.store.open_segments import OpenSegments

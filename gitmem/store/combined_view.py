@@ -8,11 +8,11 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.view_file import View
 from gitmem.types import REPOSITORY_END
 from gitmem.words import count_identifiers, terms_of

@@ -2,9 +2,10 @@
 
 import math
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.fsio import read_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import FIRST_FORMAT, Container, build_container
 from gitmem.store.section import damaged
 

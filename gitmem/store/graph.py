@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.fsio import publish_file, remove_file, sync_file, write_atomic
 from gitmem.paths import IndexPaths

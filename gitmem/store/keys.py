@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gitmem.arrays import NDArray
 
 # Odd constant near 2^64 / golden ratio, which spreads a 32-bit hash over 64 bits (Fibonacci hashing; Knuth, TAOCP 3).
 _MIX: Final = 0x9E3779B97F4A7C15

@@ -4,11 +4,12 @@ It names the blobs of a pack and the digests of their rows, so that nobody has t
 """
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.blob_leaves import LEAF_BYTES, Leaves, digest_blobs
 from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.section import damaged

@@ -10,9 +10,10 @@ Reading it does not import numpy: `gitmem index` with nothing to do stops here.
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.fsio import read_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import FIRST_FORMAT, Container, build_container
 from gitmem.store.section import damaged
 

@@ -17,11 +17,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.postings import SortedPostings
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, NameColumns, Occurrence
 

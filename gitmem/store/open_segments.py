@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, differences
 from gitmem.store.columns import COLUMNS
 from gitmem.store.segment import Segment
 from gitmem.types import ResultUnit
@@ -86,11 +86,10 @@ class OpenSegments:
         owner = np.searchsorted(self.bases, rows, side="right") - 1
         # Several indexes together have hundreds of segments, so the rows are sorted once instead of compared with each.
         order = np.argsort(owner, kind="stable")
-        ends = np.cumsum(np.bincount(owner, minlength=1))
-        start = 0
-        for place in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
-            own = order[start : int(ends[place])]
-            start = int(ends[place])
+        counts = np.bincount(owner, minlength=1)
+        ends = np.cumsum(counts)
+        for place in np.flatnonzero(counts).tolist():
+            own = order[int(ends[place] - counts[place]) : int(ends[place])]
             yield self.segments[place], rows[own] - self.bases[place], own
 
     @cached_property
@@ -117,7 +116,7 @@ class OpenSegments:
     @cached_property
     def row_keys(self) -> NDArray[np.uint64]:
         """64-bit key of (blob, language, position in the blob) of each row, the same in every generation."""
-        sizes = np.diff(self.blob_first)
+        sizes = differences(self.blob_first)
         place = np.arange(self.rows) - np.repeat(self.blob_first[:-1], sizes)
         return np.repeat(self.blob_keys, sizes) + (place.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIX)
 

@@ -8,11 +8,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.composed_view import ComposedView
 from gitmem.store.path_postings import merge_postings
 from gitmem.store.postings import Postings

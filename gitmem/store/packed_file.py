@@ -15,12 +15,13 @@ stored bytes.
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.maps import find_mapped
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import BLOCK, Buffer, Container, ContainerWriter
 from gitmem.store.section import Section, damaged
 

@@ -1,11 +1,12 @@
 """Write inverted indexes: sort postings, and encode them in the format that `store.postings` describes and reads."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Buffer
 from gitmem.store.postings import (
     BLOCK_TERMS,

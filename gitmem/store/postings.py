@@ -21,11 +21,12 @@ A place is the number of a row of a segment, or of an entry of a view.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Container
 from gitmem.store.section import damaged
 

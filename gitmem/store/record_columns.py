@@ -6,11 +6,12 @@ once, with one code per record. Times are written so that text order is time ord
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Buffer, Container
 from gitmem.store.section import damaged
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, distinct_with_places
 from gitmem.store.columns import COLUMNS, FIELDS
 from gitmem.store.postings import Postings
 
@@ -88,7 +88,7 @@ def select_rows(rows: Rows, mask: NDArray[np.bool_], names: list[bytes]) -> Rows
 def _select_postings(postings: Postings, mask: NDArray[np.bool_], places: NDArray[np.int64]) -> Postings:
     """Return the postings of some rows, with only the terms that occur in them."""
     is_selected = mask[postings.row]
-    used, term = np.unique(postings.term[is_selected], return_inverse=True)
+    used, term = distinct_with_places(postings.term[is_selected])
     return Postings(
         [postings.terms[number] for number in used.tolist()],
         term.astype(np.int32),

@@ -9,7 +9,8 @@ from gitmem.maps import MappedFile
 
 if TYPE_CHECKING:  # `gitmem index` with nothing to do reads the manifest without numpy; the methods import it lazily
     import numpy as np
-    from numpy.typing import NDArray
+
+    from gitmem.arrays import NDArray
 
 _FEW_ROWS: Final = 8
 RELEASE_BYTES: Final = 8 << 20

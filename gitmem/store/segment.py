@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray, differences
 from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES, SCANNED
 from gitmem.store.format import Container
@@ -95,7 +95,7 @@ class Segment:
         """Decode everything that `check` only compares with checksums. Raises DamagedFile."""
         _ = self.first, self.outcomes, self.blob_languages, self.keys, self._chunk_types
         bounds = self.label_bounds()
-        if (np.diff(bounds.astype(np.int64)) < 0).any():
+        if (differences(bounds.astype(np.int64)) < 0).any():
             raise damaged(self.path, "offset out of range in section `label_at`")
         for start in range(0, self.rows, _CHECKED_TERMS):
             rows = np.arange(start, min(start + _CHECKED_TERMS, self.rows))
@@ -149,7 +149,7 @@ class Segment:
     def first(self) -> NDArray[np.int64]:
         """Row bounds of the blobs, [blobs + 1]."""
         first = np.frombuffer(self._file["first"].all(), "<u4").astype(np.int64)
-        if len(first) and (first[0] != 0 or first[-1] != self.rows or (np.diff(first) < 0).any()):
+        if len(first) and (first[0] != 0 or first[-1] != self.rows or (differences(first) < 0).any()):
             raise damaged(self.path, "its blobs do not match its rows")
         return first
 

@@ -11,12 +11,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.maps import find_mapped
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, SCANNED
 from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, ContainerWriter
 from gitmem.store.manifest import SegmentEntry

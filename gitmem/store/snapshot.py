@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile
 from gitmem.paths import IndexPaths
 from gitmem.store.blob_match import BlobMatcher

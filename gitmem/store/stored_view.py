@@ -12,12 +12,14 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from gitmem.arrays import differences
 from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.paths import BASE_SUFFIX
 from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.overlaid_view import EditedEntries, Edits, LocatedEdits, OverlaidView, locate_edits
@@ -145,8 +147,8 @@ def _open(container: Container, base: View) -> View:
     removed = container["removed"].numbers("<u4").astype(np.int64)
     if (
         len(places) != len(added)
-        or (np.diff(places) < 0).any()
-        or (np.diff(removed) <= 0).any()
+        or (differences(places) < 0).any()
+        or (differences(removed) <= 0).any()
         or (len(places) and places[-1] > len(base))
         or (len(removed) and removed[-1] >= len(base))
     ):

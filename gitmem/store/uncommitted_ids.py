@@ -7,10 +7,11 @@ been unused. Nothing depends on it: without the file, all uncommitted files are 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import read_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import FIRST_FORMAT, Container, build_container
 
 MAGIC: Final = b"GITMEMUC"

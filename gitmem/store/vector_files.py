@@ -7,13 +7,14 @@ those of blobs that are indexed now, and only once a run has published them.
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
 from gitmem.fsio import make_folder, remove_file, touch_file, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.section import Section, damaged

@@ -6,10 +6,12 @@ Vectors are int8 with a scale, and the largest component of each is 127 (`embedd
 """
 
 from abc import ABC, abstractmethod
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 
 _LEVELS: Final = 32
 _GROWTH: Final = 1.5

@@ -14,11 +14,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gitmem.arrays import NDArray
+from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Buffer, Container, build_container, find_container
 from gitmem.store.keys import blob_key, blob_keys
 from gitmem.store.path_postings import PATH_FIELDS, path_postings

@@ -13,11 +13,12 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem import __version__
 from gitmem.closeable import Closeable
 from gitmem.errors import Busy, StorageFailed
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.client import Greeting, connect
 from gitmem.resident.socket_owner import OwnedSocket, own_socket
 from gitmem.resident.socket_path import socket_paths

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem import __version__
 from gitmem.errors import ExitCode, GitmemError
@@ -18,6 +18,7 @@ from gitmem.mcp.transport.http import EXIT_SECONDS, LOOPBACK, hosts_of, run_unti
 from gitmem.mcp.transport.http_auth import TOKEN_VARIABLE, read_token
 from gitmem.mcp.transport.listening_socket import listen_on_first_free, listen_on_port, listen_on_socket_file
 from gitmem.mcp.transport.shutdown import Shutdown
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import read_registry
 from gitmem.resident.command_server import CommandServer, ServeCommands
 from gitmem.resident.socket_owner import OwnedSocket

@@ -11,10 +11,11 @@ import time
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.errors import Busy, GitmemError, UsageError
 from gitmem.fsio import FILE_MODE, write_atomic
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.socket_owner import make_private_folder
 from gitmem.resident.socket_path import socket_folders, socket_paths
 from gitmem.web.control import LINK, SOCKET_NAME, STOP, RunningServer, ask_server, find_server

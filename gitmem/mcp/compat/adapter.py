@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitmem.actions.repository_rows import RepositoryRow, read_row
 from gitmem.answering.answer import Answer
@@ -15,6 +15,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.tool_answer import ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import KnownRepository
 from gitmem.resident.open_federation import answer_open_repositories
 from gitmem.resident.open_repository import OpenRepository

@@ -4,7 +4,7 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.actions.health import HEALTHY, examine_health
 from gitmem.answering.answer import Answer
@@ -21,6 +21,7 @@ from gitmem.memory.document import Document, chunk_id
 from gitmem.memory.note import Note
 from gitmem.memory.record_paths import document_path, is_document_id, is_note_id
 from gitmem.memory.record_store import RecordStore
+from gitmem.named_tuple import NamedTuple
 from gitmem.record import parse_record
 from gitmem.records.conversations import append_turn, last_turns
 from gitmem.records.documents import add_document, get_document

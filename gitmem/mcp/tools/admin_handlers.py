@@ -1,7 +1,7 @@
 """Handlers of the tools of toolset `admin`."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.actions.cancel import cancel
 from gitmem.actions.watched_run import INCREMENTAL, update_index
@@ -13,6 +13,7 @@ from gitmem.indexing.fingerprint import is_made_with
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.secrets.masking import mask_value
 from gitmem.settings import SETTINGS

@@ -8,12 +8,12 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from gitmem.errors import NotARepository
 from gitmem.git.locate import locate
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.named_tuple import NamedTuple
 
 
 class Roots(NamedTuple):

@@ -9,12 +9,13 @@ there are no unions. Clients for Gemini refuse a tool if a property has no type,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.memory.conversation import MAX_INDEX, MAX_TURN, ROLES
 from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES
 from gitmem.memory.note import MAX_CONVERSATION, MAX_NOTE, NOTE_TYPES
 from gitmem.memory.visibility import VISIBILITIES
+from gitmem.named_tuple import NamedTuple
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 
 Json = dict[str, Any]

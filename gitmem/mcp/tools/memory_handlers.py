@@ -1,7 +1,7 @@
 """Handlers of the tools of toolsets `memory` and `documents`: they change or list the records of one repository."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.actions.report_template import Template, list_templates, read_template
 from gitmem.answering.sessions import Session, list_sessions, session_json, session_time
@@ -15,6 +15,7 @@ from gitmem.memory.document import Document
 from gitmem.memory.last_tip import find_lost_records
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.memory.visibility import DEFAULTS
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
 from gitmem.records.note_review import NoteWithState, review_notes

@@ -1,8 +1,8 @@
 """Repositories that the handlers of tools use."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.repositories import OpenRepositories
 

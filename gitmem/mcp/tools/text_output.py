@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 from itertools import count as count_up
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.answering.answer_json import (
     BOUNDARY,
@@ -27,6 +27,7 @@ from gitmem.answering.hit_text import named_hit, repeats_heading
 from gitmem.display import count, format_score, visible, visible_code
 from gitmem.invisible_characters import CONTROLS, HIDING
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
+from gitmem.named_tuple import NamedTuple
 from gitmem.search.snippet import MAX_LINES, SnippetLine, make_snippet, number_lines
 
 if TYPE_CHECKING:

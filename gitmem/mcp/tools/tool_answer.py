@@ -1,7 +1,9 @@
 """Answer of a tool, as the server sends it. No import of the SDK."""
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from gitmem.named_tuple import NamedTuple
 
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603

@@ -8,7 +8,9 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from gitmem.named_tuple import NamedTuple
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600

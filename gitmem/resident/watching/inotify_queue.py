@@ -6,7 +6,9 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from gitmem.named_tuple import NamedTuple
 
 # Bits of `sys/inotify.h`. Plain integers: with `enum.IntFlag` a burst of 500 writes took 8 ms of CPU instead of 1.3.
 MODIFY: Final = 0x2

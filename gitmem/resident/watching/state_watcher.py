@@ -7,9 +7,9 @@ if no event about them is in the queue. Where that cannot be known, a signature 
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
 
 from gitmem.errors import ObserverFailed
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.watching.folder_events import FolderEvents
 from gitmem.resident.watching.inotify_queue import is_supported
 from gitmem.resident.watching.state_signature import SeenFiles, StateSignature, read_signature, signed_files

@@ -5,8 +5,9 @@ The schemas are those of OpenAPI 3.1, which are JSON Schema. Arguments use the k
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from gitmem.named_tuple import NamedTuple
 from gitmem.registry import MAX_NAME
 from gitmem.resident.call import Call
 from gitmem.web.service import Service

@@ -5,9 +5,11 @@ the page shows the same numbers in a table.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from markupsafe import Markup
+
+from gitmem.named_tuple import NamedTuple
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 160

@@ -1,7 +1,7 @@
 """Pages of results: a search, and code like that at a location."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -24,6 +24,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.revision_names import list_revision_names
 from gitmem.memory.kinds import CODE, KINDS, kind_of
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.code_notes import CodeNote
 from gitmem.registry import read_registry
 from gitmem.resident.call import Call

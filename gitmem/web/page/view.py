@@ -1,9 +1,10 @@
 """A page as a template with its values, and the arguments that views read from an address."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.mcp.tools.arguments import check_arguments
+from gitmem.named_tuple import NamedTuple
 from gitmem.resident.call import Call
 from gitmem.web.api.operation import GIVEN, Schema
 from gitmem.web.service import Service
