@@ -1,9 +1,7 @@
-"""Options and output that `query` and `related` share."""
+"""Answers to queries, as text or JSON. Needs no click."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import click
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gitmem.answering.answer import Answer, answer
 from gitmem.answering.answer_json import (
@@ -20,51 +18,23 @@ from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SimilarQuery
 from gitmem.answering.sessions import save_session
 from gitmem.cli import console
-from gitmem.cli.context import is_quiet, page_output, write_json, write_json_line
+from gitmem.cli.context import page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
 from gitmem.cli.hit_output import format_explanation, format_hit, format_legend
+from gitmem.cli.invocation import current_invocation
 from gitmem.cli.server_start import start_user_server
-from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
-from gitmem.cli.style import CHOICES, Style, choose_style
+from gitmem.cli.shown_secrets import shows_secrets
+from gitmem.cli.style import Style, choose_style
 from gitmem.display import visible
-from gitmem.errors import ExitCode, UsageError
+from gitmem.errors import ExitCode
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
-
-MAX_CONTEXT: Final = 1000
-
-_OPTIONS: Final = (
-    click.option("-n", "--limit", type=int, metavar="N", help="Maximum number of results.  [default: 10]"),
-    click.option("-C", "--context", type=click.IntRange(0, MAX_CONTEXT), metavar="N", default=0,
-                 help="Show N lines around each result."),
-    click.option("--full", is_flag=True, help="Show whole chunks."),
-    click.option("-l", "--paths-only", is_flag=True, help="Show only the paths."),
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--jsonl", "as_lines", is_flag=True, help="Print JSON, one result per line."),
-    click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour."),
-    show_secrets_option,
-)  # fmt: skip
-
-
-min_score_option = click.option(
-    "--min-score",
-    type=float,
-    metavar="0..1",
-    help="Minimum score of a result.  [default: none, but 0.07 for the best of a query]",
-)
-neighbors_option = click.option("--neighbors", is_flag=True, help="Show whole results with the adjacent chunks.")
-
-
-def format_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options for the number of results and the output format."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 class Format(NamedTuple):
@@ -87,19 +57,6 @@ class Format(NamedTuple):
         """Whether the answer is for a program, which gets all fields."""
         return self.as_json or self.as_lines
 
-    @classmethod
-    def load(cls, ctx: click.Context, limit: int | None, options: Mapping[str, Any]) -> "Format":
-        """Build a format from the values of `format_options`. Raises UsageError."""
-        if limit is not None and limit < 1:
-            raise UsageError(f"the limit is {limit}, it must be at least 1")
-        if sum((options["paths_only"], options["as_json"], options["as_lines"])) > 1:
-            raise click.UsageError("`-l`, `--json` and `--jsonl` exclude each other", ctx)
-        if options["paths_only"] and options.get("explain"):
-            raise click.UsageError("`-l` and `--explain` exclude each other", ctx)
-        if options["context"] and options.get("neighbors"):
-            raise click.UsageError("`-C` and `--neighbors` exclude each other", ctx)
-        return cls(limit=limit or 0, quiet=is_quiet(ctx), **options)
-
 
 def answer_here(
     workspace: Workspace, query: Query | SimilarQuery, selection: TreeSelection = WORKING_TREE, *, refresh: bool = True
@@ -113,7 +70,7 @@ def answer_here(
 
 def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
     """Print an answer and keep its search as a session; return OK with hits and NO_RESULTS without."""
-    page_output(click.get_current_context())
+    page_output(current_invocation())
     start_user_server(workspace.settings)
     if not shows_secrets():
         answer = mask_answer(answer)

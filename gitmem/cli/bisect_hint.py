@@ -10,12 +10,12 @@ from gitmem.answering.range_suspects import Suspect
 from gitmem.answering.suspects_json import chunk_lines, describe_hint, hint_json
 from gitmem.cli import console
 from gitmem.cli.completer import complete
-from gitmem.cli.context import is_quiet, open_here, page_output, write_json
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
+from gitmem.cli.shown_secrets import shown_text, shown_value
 from gitmem.cli.style import CHOICES, Style, choose_style
-from gitmem.cli.text_input import json_option, read_content
+from gitmem.cli.text_input import json_option, read_content, show_secrets_option
 from gitmem.display import format_score, visible
 from gitmem.errors import ExitCode
 
@@ -49,12 +49,12 @@ def command(ctx: click.Context, symptom: str, revisions: str, limit: int, color:
       gitmem bisect-hint - v1.2..HEAD < issue.txt
     """
     text = read_content(symptom)
-    with ProgressLine("reading the range", quiet=is_quiet(ctx) or as_json, unit="step") as progress:
-        hint = read_bisect_hint(open_here(ctx), text, revisions, report=progress.step)
+    with ProgressLine("reading the range", quiet=ctx.obj.quiet or as_json, unit="step") as progress:
+        hint = read_bisect_hint(open_here(ctx.obj), text, revisions, report=progress.step)
     if as_json:
         write_json(shown_value(hint_json(hint, limit)))
         return ExitCode.OK
-    page_output(ctx)
+    page_output(ctx.obj)
     style = choose_style(color, console.environment())
     console.put(shown_text(describe_hint(hint)))
     for suspect in hint.suspects[:limit]:

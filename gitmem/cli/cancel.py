@@ -20,7 +20,7 @@ def command(ctx: click.Context) -> ExitCode:
     Examples:
       gitmem cancel
     """
-    outcome = cancel(open_here(ctx))
+    outcome = cancel(open_here(ctx.obj))
     if outcome.stopped:
         print(f"stopped; completed work is kept, continue with: {visible(outcome.resume)}")
     else:

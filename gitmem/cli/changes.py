@@ -13,8 +13,8 @@ from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.error_output import say
-from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
-from gitmem.cli.text_input import json_option
+from gitmem.cli.shown_secrets import shown_text, shown_value
+from gitmem.cli.text_input import json_option, show_secrets_option
 from gitmem.display import count
 from gitmem.errors import ExitCode
 
@@ -46,7 +46,7 @@ def command(ctx: click.Context, revisions: str, words: tuple[str, ...], tokens: 
     """
     client = console.client_console()
     check = client.answers.check if client is not None else None
-    found = read_range_changes(open_here(ctx), revisions, " ".join(words), check)
+    found = read_range_changes(open_here(ctx.obj), revisions, " ".join(words), check)
     if tokens is not None:
         from gitmem.mcp.tools.token_estimate import estimate_tokens  # an unlimited list needs no estimate
 
@@ -54,7 +54,7 @@ def command(ctx: click.Context, revisions: str, words: tuple[str, ...], tokens: 
     if as_json:
         write_json(shown_value(changes_json(found)))
         return ExitCode.OK
-    page_output(ctx)
+    page_output(ctx.obj)
     omitted = [f"{count(found.omitted, 'change')} omitted"] if found.omitted else []
     for line in [describe_range(found), *changes_lines(found), *omitted]:
         console.put(shown_text(line))

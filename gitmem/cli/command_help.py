@@ -1,9 +1,10 @@
 """Parts of a command's help as the reference and the manual pages show them."""
 
 import inspect
-from typing import NamedTuple
 
 import click
+
+from gitmem.named_tuple import NamedTuple
 
 
 class CommandHelp(NamedTuple):

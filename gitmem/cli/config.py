@@ -7,7 +7,7 @@ import click
 
 from gitmem.actions.configuration import Configuration, find_config_problems, read_configuration
 from gitmem.cli.command_group import CommandGroup
-from gitmem.cli.context import is_quiet, write_json
+from gitmem.cli.context import write_json
 from gitmem.cli.error_output import say
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
@@ -41,7 +41,7 @@ def show(ctx: click.Context, with_origin: bool, as_json: bool) -> ExitCode:
       gitmem config show --origin
       gitmem config show --json
     """
-    configuration = read_configuration(Path(ctx.obj["folder"]), os.environ)
+    configuration = read_configuration(Path(ctx.obj.folder), os.environ)
     if as_json:
         write_json(_as_json(configuration))
         return ExitCode.OK
@@ -66,7 +66,7 @@ def check(ctx: click.Context, as_json: bool) -> ExitCode:
     Examples:
       gitmem config check
     """
-    problems = find_config_problems(Path(ctx.obj["folder"]), os.environ)
+    problems = find_config_problems(Path(ctx.obj.folder), os.environ)
     obsolete = find_obsolete(os.environ)
     if as_json:
         rows = [{"message": problem.message, "hint": problem.hint} for problem in problems]
@@ -76,7 +76,7 @@ def check(ctx: click.Context, as_json: bool) -> ExitCode:
             say(f"error: {problem.message}")
             say(f"hint: {problem.hint}")
         note_obsolete(obsolete)
-        if not problems and not is_quiet(ctx):
+        if not problems and not ctx.obj.quiet:
             print(f"valid: {count(len(SETTINGS), 'setting')}")
     return ExitCode.USAGE if problems else ExitCode.OK
 

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
+
+from gitmem.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from gitmem.resident.open_answers import OpenAnswers

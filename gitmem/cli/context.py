@@ -2,42 +2,32 @@
 
 import os
 from pathlib import Path
-from typing import Final
-
-import click
 
 from gitmem.cli import console
+from gitmem.cli.invocation import Invocation, current_invocation
 from gitmem.errors import NotARepository
 from gitmem.workspace import Workspace, open_workspace
 
 
-def open_here(ctx: click.Context, path: str = "") -> Workspace:
+def open_here(invocation: Invocation, path: str = "") -> Workspace:
     """Open the repository of `-C`, or of a path relative to it. Commands on records warn if the memory lost some."""
     client = console.client_console()
     if client is not None:
         workspace = client.answers.workspace()
     else:
-        workspace = open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
-    ctx.obj["paths"] = workspace.paths  # for the event of this command
-    if ctx.obj.get(_WARNS):
+        workspace = open_workspace(Path(invocation.folder) / path, os.environ)
+    invocation.paths = workspace.paths  # for the event of this command
+    if invocation.warns:
         _warn_of_lost_records(workspace)
     return workspace
 
 
-def open_here_if_any(ctx: click.Context) -> Workspace | None:
+def open_here_if_any(invocation: Invocation) -> Workspace | None:
     """Open the repository of `-C`; return None outside of one. Raises: ConfigError."""
     try:
-        return open_here(ctx)
+        return open_here(invocation)
     except NotARepository:
         return None
-
-
-_WARNS: Final = "warns of lost records"
-
-
-def set_warns(ctx: click.Context, *, on: bool) -> None:
-    """Set whether opening the repository warns if records were lost."""
-    ctx.obj[_WARNS] = on
 
 
 def _warn_of_lost_records(workspace: Workspace) -> None:
@@ -50,10 +40,10 @@ def _warn_of_lost_records(workspace: Workspace) -> None:
         say(f"hint: {lost.remedy}")
 
 
-def folder_in_tree(ctx: click.Context, workspace: Workspace) -> str:
+def folder_in_tree(invocation: Invocation, workspace: Workspace) -> str:
     """Return the folder in which the command was given, relative to the root of the working tree; "" outside of it."""
     root = workspace.location.worktree
-    here = Path(os.path.realpath(ctx.obj["folder"]))
+    here = Path(os.path.realpath(invocation.folder))
     if root is None or not here.is_relative_to(root):
         return ""
     return "" if here == root else here.relative_to(root).as_posix()
@@ -61,20 +51,15 @@ def folder_in_tree(ctx: click.Context, workspace: Workspace) -> str:
 
 def find_file(name: str) -> Path:
     """Return a file of the command line. It is relative to the folder of `-C`, as with `git -C`."""
-    return Path(click.get_current_context().obj["folder"], name)
+    return Path(current_invocation().folder, name)
 
 
-def is_quiet(ctx: click.Context) -> bool:
-    """Return whether `-q` was given."""
-    return bool(ctx.obj["quiet"])
-
-
-def page_output(ctx: click.Context) -> None:
+def page_output(invocation: Invocation) -> None:
     """Send all further output of the command into a pager if standard output is a terminal."""
-    if ctx.obj["pager"] and console.stdout().isatty():
+    if invocation.pager and console.stdout().isatty():
         from gitmem.cli.pager import start_pager  # programs never need it
 
-        start_pager(ctx)
+        start_pager(invocation)
 
 
 def write_json(value: object) -> None:

@@ -6,10 +6,10 @@ import click
 
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here, page_output, set_warns, write_json
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.conversation_capture import capture
 from gitmem.cli.record_output import format_conversation, format_turn
-from gitmem.cli.shown_secrets import show_secrets_option, shown_value
+from gitmem.cli.shown_secrets import shown_value
 from gitmem.cli.text_input import (
     json_option,
     limit_option,
@@ -18,6 +18,7 @@ from gitmem.cli.text_input import (
     read_content,
     read_lines,
     secrets_option,
+    show_secrets_option,
 )
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
@@ -52,7 +53,7 @@ def command(ctx: click.Context) -> None:
       gitmem conversation get planning
       gitmem conversation import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
-    set_warns(ctx, on=True)
+    ctx.obj.warns = True
 
 
 @command.command("append")
@@ -79,7 +80,7 @@ def append(
     """
     content = read_content(text)
     appended = append_turn(
-        open_here(ctx), conversation, role, content, turn, visibility=visibility or "", allow_secrets=allow_secrets
+        open_here(ctx.obj), conversation, role, content, turn, visibility=visibility or "", allow_secrets=allow_secrets
     )
     print_notices(ctx, appended.notices)
     if as_json:
@@ -105,8 +106,8 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> Exi
     Examples:
       gitmem conversation get planning -n 50
     """
-    turns = last_turns(open_here(ctx), conversation, limit)
-    page_output(ctx)
+    turns = last_turns(open_here(ctx.obj), conversation, limit)
+    page_output(ctx.obj)
     print_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
     return ExitCode.OK
 
@@ -122,8 +123,8 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
     Examples:
       gitmem conversation list
     """
-    conversations = list_conversations(open_here(ctx), limit)
-    page_output(ctx)
+    conversations = list_conversations(open_here(ctx.obj), limit)
+    page_output(ctx.obj)
     print_each(conversations, as_json, conversation_json, format_conversation)
     return ExitCode.OK
 
@@ -142,7 +143,7 @@ def edit(ctx: click.Context, conversation: str, visibility: str, as_json: bool) 
     Examples:
       gitmem conversation edit planning --visibility team
     """
-    changed, notices = change_visibility(open_here(ctx), conversation, visibility)
+    changed, notices = change_visibility(open_here(ctx.obj), conversation, visibility)
     print_notices(ctx, notices)
     if as_json:
         write_json({"conversation": conversation, "visibility": visibility, "changed": changed})
@@ -170,7 +171,7 @@ def import_(ctx: click.Context, file: str, visibility: str | None, allow_secrets
     name = PurePath(file).stem[:100] if file != "-" else "session"
     redact = str if allow_secrets else redact_secrets
     turns = parse_transcript(read_lines(file), name, redact, file=file if file != "-" else "standard input")
-    imported = import_turns(open_here(ctx), turns, visibility=visibility or "", allow_secrets=allow_secrets)
+    imported = import_turns(open_here(ctx.obj), turns, visibility=visibility or "", allow_secrets=allow_secrets)
     print_notices(ctx, imported.notices)
     conversation = turns[0].conversation
     if as_json:

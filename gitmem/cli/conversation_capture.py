@@ -42,7 +42,7 @@ def capture(ctx: click.Context) -> ExitCode:
     """
     # Read in any case: the client might take a closed pipe for a failure.
     data = sys.stdin.buffer.read(_MAX_INPUT + 1) if sys.stdin is not None else b""
-    workspace = open_here_if_any(ctx)
+    workspace = open_here_if_any(ctx.obj)
     if workspace is None or workspace.settings.capture_conversations != "true":
         return ExitCode.OK
     run_detached(_import_of(workspace, *_parse_input(data)))

@@ -4,15 +4,24 @@ from typing import Any
 
 import click
 
-from gitmem.cli.answer_output import format_options, neighbors_option
+from gitmem.cli.answer_options import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here, page_output, set_warns, write_json
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.filter_options import filter_options
-from gitmem.cli.query import read_query, search_records
+from gitmem.cli.query import search_records
 from gitmem.cli.record_output import format_document, write_content
-from gitmem.cli.shown_secrets import show_secrets_option, shown_value
-from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_input, secrets_option
+from gitmem.cli.shown_secrets import shown_value
+from gitmem.cli.text_input import (
+    json_option,
+    limit_option,
+    print_each,
+    print_notices,
+    read_input,
+    secrets_option,
+    show_secrets_option,
+)
+from gitmem.cli.tree_search import read_query
 from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES
@@ -39,7 +48,7 @@ def command(ctx: click.Context) -> None:
       gitmem doc list
       gitmem doc get art_89abcdef > design.md
     """
-    set_warns(ctx, on=True)
+    ctx.obj.warns = True
 
 
 @command.command("add")
@@ -87,7 +96,7 @@ def add(
     overrides |= {"metadata": dict(map(_parse_pair, meta))} if meta else {}
     extracted = extract_in_process(read_input(file), "standard input" if file == "-" else file, file_format or "")
     fields = merge_fields(extracted.fields, overrides)
-    added = add_document(open_here(ctx), extracted.content, fields, allow_secrets=allow_secrets)
+    added = add_document(open_here(ctx.obj), extracted.content, fields, allow_secrets=allow_secrets)
     print_notices(ctx, added.notices)
     if as_json:
         write_json(shown_value(added_document_json(added)))
@@ -145,8 +154,8 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
     # Plain output is the content alone, byte for byte, so that it can be redirected to a file.
     if (chunks or no_content) and not as_json:
         raise click.UsageError("`--chunks` and `--no-content` require `--json`", ctx)
-    document = get_document(open_here(ctx), name)
-    page_output(ctx)
+    document = get_document(open_here(ctx.obj), name)
+    page_output(ctx.obj)
     if not as_json:
         write_content(document.content.encode())
         return ExitCode.OK
@@ -170,8 +179,8 @@ def list_(ctx: click.Context, type_: str | None, name: str, limit: int, as_json:
     Examples:
       gitmem doc list --type email
     """
-    documents = list_documents(open_here(ctx), type_=type_ or "", name=name, limit=limit)
-    page_output(ctx)
+    documents = list_documents(open_here(ctx.obj), type_=type_ or "", name=name, limit=limit)
+    page_output(ctx.obj)
     print_each(documents, as_json, document_json, format_document)
     return ExitCode.OK
 
@@ -191,7 +200,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
     for name in names:
         if name.startswith(("mem_", CONVERSATION_PREFIX)):
             raise UsageError(f"`{name}` is not the id of a document", hint=f"gitmem memory delete {name}")
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     print_each(
         delete_records(workspace, document_ids_of(workspace, names)),
         as_json,
@@ -215,7 +224,7 @@ def prune(ctx: click.Context, expired: bool, dry_run: bool, as_json: bool) -> Ex
     """
     if not expired:
         raise UsageError("prune needs a filter, for example `--expired`", hint="gitmem doc prune --expired")
-    documents = prune_expired(open_here(ctx), dry_run=dry_run)
+    documents = prune_expired(open_here(ctx.obj), dry_run=dry_run)
     prefix = "would delete " if dry_run else "deleted "
     print_each(documents, as_json, document_json, lambda document: prefix + format_document(document))
     return ExitCode.OK

@@ -27,7 +27,7 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
       gitmem doctor
       gitmem doctor --json
     """
-    checks = examine(Path(ctx.obj["folder"]), os.environ)
+    checks = examine(Path(ctx.obj.folder), os.environ)
     sound = all(check.state != FAIL for check in checks)
     if as_json:
         write_json({"sound": sound, "checks": [shown_value(asdict(check)) for check in checks]})

@@ -7,7 +7,7 @@ import click
 from gitmem.actions.eval import Evaluation, evaluate, prepare, require_halves, require_weights
 from gitmem.actions.eval import tune as fit_weights
 from gitmem.answering.weights_in_force import reset_weights
-from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.progress import ProgressLine
 from gitmem.display import count, duration, shares
@@ -47,12 +47,12 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
     """
     if reset and tune:
         raise click.UsageError("`--tune` and `--reset` exclude each other", ctx)
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     if reset:
         return _reset(workspace, as_json=as_json)
     if tune:
         require_weights(workspace)
-    quiet = is_quiet(ctx) or as_json
+    quiet = ctx.obj.quiet or as_json
     with ProgressLine(f"indexing {describe_head(workspace.location)}", quiet=quiet) as indexing:
         prepare(workspace, indexing)
     with ProgressLine("searching", quiet=quiet, unit="commit") as searching:
@@ -61,7 +61,7 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
     if tune and evaluation.is_split:
         with ProgressLine("fitting", quiet=quiet, unit="pair") as fitting:
             fitted = fit_weights(workspace, evaluation, fitting.step)
-    for note in [] if is_quiet(ctx) else evaluation.notes:
+    for note in [] if ctx.obj.quiet else evaluation.notes:
         say(f"note: {note}")
     if as_json:
         write_json(_as_json(evaluation, fitted))

@@ -4,8 +4,6 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from gitmem.answering.answer_json import describe_absence, first_mentions
 from gitmem.answering.context_lines import read_context
 from gitmem.answering.federated_json import federated_hit_json, federated_json
@@ -20,6 +18,7 @@ from gitmem.cli import console
 from gitmem.cli.answer_output import Format, explain_hits, hit_lines, put_end, put_hit
 from gitmem.cli.context import page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
+from gitmem.cli.invocation import current_invocation
 from gitmem.cli.server_start import start_user_server
 from gitmem.cli.shown_secrets import shows_secrets
 from gitmem.cli.style import Style, choose_style
@@ -55,14 +54,14 @@ def query_repositories(
             return answer_repositories(own, chosen.local, query, selection, os.environ, refresh=refresh)
 
         answer = answer_chosen(chosen, query, selection, settings, answer_local)
-    page_output(click.get_current_context())
+    page_output(current_invocation())
     start_user_server(settings)
     return _print_answer(answer, form)
 
 
 def write_federated(answer: "FederatedAnswer", form: Format) -> ExitCode:
     """Print an answer that comes from elsewhere, and return the exit code."""
-    page_output(click.get_current_context())
+    page_output(current_invocation())
     return _print_answer(answer, form)
 
 

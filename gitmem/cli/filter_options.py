@@ -1,7 +1,7 @@
 """Options that filter code, records and the code of the past."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import click
 
@@ -9,6 +9,7 @@ from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import SearchFilters
 from gitmem.cli.completer import complete
 from gitmem.errors import UsageError
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.filters import RecordFilters, parse_filters
 
 _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]] = {

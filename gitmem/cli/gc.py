@@ -28,7 +28,7 @@ def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json
       gitmem gc --dry-run
       gitmem gc
     """
-    report = collect(open_here(ctx), now=now, dry_run=dry_run, wait=not no_wait)
+    report = collect(open_here(ctx.obj), now=now, dry_run=dry_run, wait=not no_wait)
     if as_json:
         write_json(asdict(report))
     else:

@@ -10,7 +10,7 @@ from gitmem.answering.excerpts import Excerpt
 from gitmem.answering.readings import NameOptions, collect, describe_trees
 from gitmem.cli import console
 from gitmem.cli.completer import complete
-from gitmem.cli.context import folder_in_tree, is_quiet, open_here_if_any, page_output, write_json
+from gitmem.cli.context import folder_in_tree, open_here_if_any, page_output, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.record_output import write_content
 from gitmem.cli.revision_option import revision_options
@@ -61,17 +61,17 @@ def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int | Non
     """
     if len(ids) > _MAX_IDS:
         raise click.UsageError(f"{len(ids)} ids, at most {_MAX_IDS} can be read at once", ctx)
-    own = open_here_if_any(ctx)
-    options = NameOptions(rev, limit or 0, folder_in_tree(ctx, own) if own else "")
+    own = open_here_if_any(ctx.obj)
+    options = NameOptions(rev, limit or 0, folder_in_tree(ctx.obj, own) if own else "")
     readings, parsed = read_ids(own, ids, console.environment(), options)
     excerpts, failures = collect(readings, parsed)
     tree, notes = describe_trees(readings)
-    page_output(ctx)
+    page_output(ctx.obj)
     if as_json:
         write_json(_to_json(excerpts, failures, tree, notes))
     else:
         _write(excerpts)
-        for note in [] if is_quiet(ctx) else notes:
+        for note in [] if ctx.obj.quiet else notes:
             say(f"note: {note}")
     for error in failures:
         say(f"error: {error.message}")

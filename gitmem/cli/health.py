@@ -24,7 +24,7 @@ def command(ctx: click.Context, embedding_only: bool, as_json: bool) -> ExitCode
       gitmem health
       gitmem health --embedding --json
     """
-    components = examine_health(open_here(ctx), probe=True, embedding_only=embedding_only)
+    components = examine_health(open_here(ctx.obj), probe=True, embedding_only=embedding_only)
     if as_json:
         write_json(health_json(components))
     else:

@@ -31,7 +31,7 @@ def command(ctx: click.Context, names: tuple[str, ...], man: bool) -> ExitCode:
     context = _find_command(ctx, names)
     if man:
         return _show_page(ALIASES.get(names[0], names[0]) if names else "")
-    page_output(ctx)
+    page_output(ctx.obj)
     click.echo(context.get_help())
     return ExitCode.OK
 

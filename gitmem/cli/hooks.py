@@ -3,7 +3,7 @@
 import click
 
 from gitmem.actions.hooks import install, read_state, uninstall
-from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.style import print_line
 from gitmem.display import visible
 from gitmem.errors import ExitCode
@@ -26,7 +26,7 @@ def command(ctx: click.Context, action: str, as_json: bool) -> ExitCode:
       gitmem hooks status
       gitmem hooks uninstall
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     removed = action == "uninstall" and uninstall(workspace)
     report = install(workspace) if action == "install" else read_state(workspace)
     if as_json:
@@ -38,7 +38,7 @@ def command(ctx: click.Context, action: str, as_json: bool) -> ExitCode:
         reasons = [f"  {hook.event} {hook.state}: {hook.detail}".removesuffix(": ") for hook in others]
         for line in [*describe(report), *reasons]:
             _say(ctx, line)
-        if not is_quiet(ctx):
+        if not ctx.obj.quiet:
             _print_advice(report)
     else:
         _print_states(report)
@@ -77,5 +77,5 @@ def _as_json(report: HookReport) -> dict[str, object]:
 
 
 def _say(ctx: click.Context, line: str) -> None:
-    if not is_quiet(ctx):
+    if not ctx.obj.quiet:
         print_line(visible(line))

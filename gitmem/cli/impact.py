@@ -77,7 +77,7 @@ def _impact_in_repositories(
 ) -> "ImpactAnswer[SearchedRepositories]":
     from gitmem.answering.joined_impact import impact_joined, start_impact  # most commands look in one repository
 
-    own = open_here(ctx)
+    own = open_here(ctx.obj)
     start = start_impact(own, query, names)
 
     def use(trees: "JoinedTrees", check: Callable[[], None]) -> "ImpactAnswer[SearchedRepositories]":
@@ -88,7 +88,7 @@ def _impact_in_repositories(
 
 def _impact_here(ctx: click.Context, query: ImpactQuery, *, refresh: bool) -> "ImpactAnswer[ViewState]":
     """Return the callers, for a client of this process from the trees that it holds open."""
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     client = console.client_console()
     if client is not None:
         return client.answers.impact(query, refresh=refresh, mask=not shows_secrets())

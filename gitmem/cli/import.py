@@ -42,7 +42,7 @@ def command(ctx: click.Context, system: str, file: str, dry_run: bool, as_json: 
       gitmem import --from s2 memories.jsonl
       gitmem import --from s3 ~/.knowledge-base/config.json --dry-run
     """
-    data = OlderData(open_here(ctx), find_file(file).absolute(), read_lines(file), os.environ, dry_run)
+    data = OlderData(open_here(ctx.obj), find_file(file).absolute(), read_lines(file), os.environ, dry_run)
     result = import_older_data(system, data)
     print_notices(ctx, result.notices)
     for one in result.skipped:

@@ -9,7 +9,7 @@ import click
 
 from gitmem.actions.patterns_of_run import apply_patterns, check_patterns, keep_patterns
 from gitmem.cli.completer import complete
-from gitmem.cli.context import is_quiet, open_here
+from gitmem.cli.context import open_here
 from gitmem.cli.index_run import IndexOptions, parse_since, run_index
 from gitmem.cli.repository_entry import enter_if_new
 from gitmem.cli.revision_option import revision_options
@@ -99,7 +99,7 @@ def command(
     if include or exclude:
         check_patterns(include, exclude, os.environ)
         workspace = apply_patterns(workspace, include, exclude)
-    options = _run_options(rev, **of_run, quiet=is_quiet(ctx))
+    options = _run_options(rev, **of_run, quiet=ctx.obj.quiet)
     if _recurses(ctx.params, workspace, recurse=recurse):
         from gitmem.cli.nested_run import index_all  # most runs index one repository
 
@@ -159,7 +159,7 @@ def _find_repository(
 
     HEAD of a clone that was fetched is the wanted revision. `needs_url` says that an option applies to URLs alone.
     """
-    is_remote = is_remote_url(path) and not os.path.lexists(os.path.join(ctx.obj["folder"], path))  # noqa: PTH118
+    is_remote = is_remote_url(path) and not os.path.lexists(os.path.join(ctx.obj.folder, path))  # noqa: PTH118
     if is_remote:
         path, rev = _fetch(ctx, path), ""
     elif needs_url:
@@ -191,11 +191,11 @@ def _fetch(ctx: click.Context, url: str) -> str:
             raise UsageError(f"`{_long_name(option)}` does not apply to a URL", hint="leave it out")
 
     def announce(action: str) -> None:
-        if not (is_quiet(ctx) or given["as_json"]):
+        if not (ctx.obj.quiet or given["as_json"]):
             say(f"{action} {url}")
 
     options = CloneOptions(given["rev"], given["shallow"], given["fresh"])
-    return str(fetch_repository(url, Path(ctx.obj["folder"]), os.environ, options, announce))
+    return str(fetch_repository(url, Path(ctx.obj.folder), os.environ, options, announce))
 
 
 def _enter(workspace: Workspace, name: str) -> None:
@@ -209,7 +209,7 @@ def _enter(workspace: Workspace, name: str) -> None:
 def _open(ctx: click.Context, path: str, *, dry_run: bool) -> Workspace:
     """Open the repository of a path. A folder or file outside of any becomes known, unless this is a dry run."""
     try:
-        workspace = open_here(ctx, path)
+        workspace = open_here(ctx.obj, path)
         if not path or dry_run or not workspace.location.plain:
             return workspace
     except OutsideRepository:
@@ -218,8 +218,8 @@ def _open(ctx: click.Context, path: str, *, dry_run: bool) -> Workspace:
     from gitmem.git.plain_folders import make_plain_folder  # few runs are the first one of a folder
 
     # Also for a known folder: a file may be added to it, or the whole of it after single files.
-    make_plain_folder(Path(ctx.obj["folder"]) / path, os.environ)
-    return open_here(ctx, path)
+    make_plain_folder(Path(ctx.obj.folder) / path, os.environ)
+    return open_here(ctx.obj, path)
 
 
 def _remove_index(workspace: Workspace) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import (
@@ -21,6 +21,7 @@ from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.commit_index import RESUME as PAST_RESUME
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import RefreshSettings, refresh
+from gitmem.named_tuple import NamedTuple
 from gitmem.records.filters import parse_filters
 from gitmem.workspace import Workspace, require_index
 

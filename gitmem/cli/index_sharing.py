@@ -39,7 +39,7 @@ def run_index_exchange(
     """Exchange the index with a remote, and print the changes."""
     from gitmem.actions.index_exchange import pull_index, push_index  # imports numpy, which records do without
 
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     store = find_store(store)
     pulled = pull_index(workspace, remote, store=store, dry_run=dry_run) if pull else None
     pushed = push_index(workspace, remote, store=store, dry_run=dry_run) if push else None

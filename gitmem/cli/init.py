@@ -9,7 +9,7 @@ from gitmem.actions.hooks import install, read_state
 from gitmem.actions.install import DEFAULT, Installer, register_project
 from gitmem.answering.index_status import folder_bytes
 from gitmem.cli.completer import complete
-from gitmem.cli.context import is_quiet, open_here
+from gitmem.cli.context import open_here
 from gitmem.cli.hooks import describe
 from gitmem.cli.index_run import start_graph
 from gitmem.cli.install import print_problems
@@ -45,20 +45,20 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
       gitmem init
       gitmem init --no-hooks ~/src/flask
     """
-    workspace = open_here(ctx, path)
+    workspace = open_here(ctx.obj, path)
     name = describe_head(workspace.location)
     create_index(workspace)
     restrict_access(workspace.paths.root)
     clients = None if no_mcp or workspace.location.worktree is None else Installer(workspace.location, os.environ)
     client_lines = [visible(line) for line in register_project(clients)] if clients else []
-    with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
+    with ProgressLine(f"indexing {name}", quiet=ctx.obj.quiet) as progress:
         tree = workspace.location.head_tree
         settings = RefreshSettings(uncommitted=True, switches_model=True, event="init")
         report = refresh(workspace, tree, settings, report=progress, on_wait=progress.wait, announce=progress.announce)
     graph = start_graph(workspace, report)
     hook_lines = [] if no_hooks else _install_hooks(workspace)
     enter_if_new(workspace, os.environ)
-    if is_quiet(ctx):
+    if ctx.obj.quiet:
         return ExitCode.FAILED if report.problems else ExitCode.OK
     print_report(report, name)
     if not report.up_to_date:

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from gitmem.actions.install import Installer
-from gitmem.cli.context import is_quiet
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_text
 from gitmem.display import visible
@@ -85,11 +84,11 @@ def command(
     for name in names:
         results = installer.install(name, scope, guide=guide, program=words)
         lines = [line for result in results if (line := result.describe())]
-        if not is_quiet(ctx):
+        if not ctx.obj.quiet:
             print(f"{CLIENTS[name].title}: {visible(', '.join(lines)) or 'already registered'}")
             if scope == PROJECT and lines and CLIENTS[name].next_step:
                 print(f"  {CLIENTS[name].next_step}")
-    if not is_quiet(ctx):
+    if not ctx.obj.quiet:
         print_problems(installer, names)
     return ExitCode.OK
 
@@ -105,7 +104,7 @@ def print_problems(installer: Installer, names: Collection[str]) -> None:
 def find_location(ctx: click.Context) -> RepositoryLocation | None:
     """Return the repository of `-C`, None outside one: entries for all projects need none."""
     try:
-        return locate(Path(ctx.obj["folder"]))
+        return locate(Path(ctx.obj.folder))
     except NotARepository:
         return None
 

@@ -92,16 +92,29 @@ def _conflict_hint(problem: Exception) -> str:
 
 
 def _run_fast_path(args: list[str]) -> int | None:
-    """Run the commands that programs call repeatedly without click: hooks, and `gitmem index`."""
+    """Run the commands that programs call repeatedly without click: hooks, `gitmem index`, and most queries."""
     if args[:1] == ["hook"]:
         from gitmem.cli.hook import run_hook
 
         return run_hook(args[1:])
-    if args != ["index"]:
-        return None
-    from gitmem.cli.fast_path import index_head
+    if args == ["index"]:
+        from gitmem.cli.fast_path import index_head
 
-    return index_head()
+        return index_head()
+    from gitmem.cli.ask_server import SERVED
+
+    if not SERVED.keys().isdisjoint(args):  # commands that only read; if it is another one, numpy starts in two steps
+        from gitmem.numpy_core import import_core_only
+
+        import_core_only()
+    from gitmem.cli.plain_query import parse_plain_query
+
+    query = parse_plain_query(args, os.environ)
+    if query is None:
+        return None
+    from gitmem.cli.plain_search import run_plain_query
+
+    return run_plain_query(query)
 
 
 def _occupy_standard_streams() -> None:

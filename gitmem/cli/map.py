@@ -73,13 +73,13 @@ def command(
       gitmem map --repo flask --repo werkzeug "session cookies"
     """
     names = repository_names(repositories, everything=everything)
-    workspace = open_here_if_any(ctx) if names else open_here(ctx)
+    workspace = open_here_if_any(ctx.obj) if names else open_here(ctx.obj)
     first, *words = arguments or ("",)
     path = ""
     root = workspace.location.worktree if workspace is not None else None
     if root is not None and first.startswith("/"):
         path, first = os.path.relpath(os.path.realpath(first), root), ""
-    folder = folder_in_tree(ctx, workspace) if workspace is not None else ""
+    folder = folder_in_tree(ctx.obj, workspace) if workspace is not None else ""
     query = MapQuery(" ".join(words), "" if path == "." else path, tokens, folder, first)
     selection = TreeSelection(rev, staged)
     if names:
@@ -87,7 +87,7 @@ def command(
 
         answer: Answer = _map_of_repositories(workspace, TreesQuery(names, selection), query, refresh=not no_refresh)
     else:
-        answer = _map_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
+        answer = _map_here(workspace or open_here(ctx.obj), query, selection, refresh=not no_refresh)
     formats: AnswerFormat[Answer] = AnswerFormat(map_json, _format_map, describe_map, no_map)
     return put_answer(ctx, answer, formats, as_json=as_json, color=color)
 

@@ -50,7 +50,7 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
       gitmem mcp --http --port 8008
       gitmem mcp --http --socket ~/.gitmem.sock
     """
-    folder, tools = Path(ctx.obj["folder"]).absolute(), parse_toolsets(toolsets)
+    folder, tools = Path(ctx.obj.folder).absolute(), parse_toolsets(toolsets)
     # Only the transport that serves is imported: HTTP loads the SDK, which would delay the handshake over stdio.
     if not http:
         options = [name for name in ("host", "port", "socket") if ctx.get_parameter_source(name) is _ON_COMMAND_LINE]
@@ -62,7 +62,7 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
     from gitmem.cli.context import open_here  # the server of one client greets it before this is loaded
 
     with suppress(NotARepository):  # the requests may name other repositories
-        open_here(ctx)  # an invalid configuration ends the command before it listens
+        open_here(ctx.obj)  # an invalid configuration ends the command before it listens
     from gitmem.mcp.transport.http import serve_http
 
     return serve_http(

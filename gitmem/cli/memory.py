@@ -5,10 +5,10 @@ from typing import Any
 import click
 
 from gitmem.cli import console
-from gitmem.cli.answer_output import format_options, neighbors_option
+from gitmem.cli.answer_options import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here, page_output, set_warns, write_json
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.memory_brief import brief
 from gitmem.cli.memory_merging import merge, recover
@@ -17,10 +17,19 @@ from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_suggest import suggest
 from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.note_changes import confirm, edit, expire
-from gitmem.cli.query import read_query, search_records
+from gitmem.cli.query import search_records
 from gitmem.cli.record_output import format_note, format_record_head, format_similar_note, write_content
-from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value, shows_secrets
-from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_content, secrets_option
+from gitmem.cli.shown_secrets import shown_text, shown_value, shows_secrets
+from gitmem.cli.text_input import (
+    json_option,
+    limit_option,
+    print_each,
+    print_notices,
+    read_content,
+    secrets_option,
+    show_secrets_option,
+)
+from gitmem.cli.tree_search import read_query
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.note import NOTE_TYPES, load_note, note_paths
@@ -51,7 +60,7 @@ def command(ctx: click.Context) -> None:
       gitmem memory list
       gitmem memory log
     """
-    set_warns(ctx, on=True)
+    ctx.obj.warns = True
 
 
 @command.command("add")
@@ -112,7 +121,7 @@ def add(
       gitmem memory add --supersedes mem_0123456789ab "Sessions live in Redis."
     """
     added = add_note(
-        open_here(ctx),
+        open_here(ctx.obj),
         read_content(text),
         type_=type_,
         confidence=confidence,
@@ -148,10 +157,10 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> E
     Examples:
       gitmem memory list --type decision
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     notes = list_notes(workspace, type_=type_ or "", limit=limit)
     states = read_states(workspace, notes)
-    page_output(ctx)
+    page_output(ctx.obj)
     pairs = zip(notes, states, strict=True)
     print_each(pairs, as_json, lambda pair: note_state_json(*pair), lambda pair: format_note(*pair))
     return ExitCode.OK
@@ -203,12 +212,12 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
       gitmem memory show mem_0123456789ab
       gitmem memory show conversation:planning --at 2026-01-31
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     records = show_records(workspace, name, at=at)
     missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
     notes = [load_note(record) for record in records if record.kind == NOTE]
     state = next(iter(read_states(workspace, notes, counted=True)), CURRENT)  # an id names one note at most
-    page_output(ctx)
+    page_output(ctx.obj)
     if as_json:
         added: dict[str, Any] = {"missing_paths": missing} if missing else {}
         added |= {"state": state_json(state)} if notes else {}
@@ -235,7 +244,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
       gitmem memory delete mem_0123456789ab art_89abcdef
       gitmem memory delete conversation:planning
     """
-    print_each(delete_records(open_here(ctx), names), as_json, DeletedRecord._asdict, _format_deleted)
+    print_each(delete_records(open_here(ctx.obj), names), as_json, DeletedRecord._asdict, _format_deleted)
     return ExitCode.OK
 
 

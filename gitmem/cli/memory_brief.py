@@ -35,7 +35,7 @@ def brief(ctx: click.Context, tokens: int, as_json: bool) -> ExitCode:
     from gitmem.answering.note_brief import brief_json, brief_lines, fit_brief, read_brief
     from gitmem.mcp.tools.token_estimate import estimate_tokens
 
-    workspace = open_here_if_any(ctx)  # a session may start anywhere
+    workspace = open_here_if_any(ctx.obj)  # a session may start anywhere
     notes = read_brief(workspace) if workspace is not None else None
     fitting = fit_brief(notes, tokens, estimate_tokens) if notes is not None else None
     if as_json:

@@ -4,7 +4,7 @@ import click
 
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import open_here, set_warns, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.text_input import json_option, print_notices
 from gitmem.display import count
 from gitmem.errors import ExitCode
@@ -28,7 +28,7 @@ def merge(ctx: click.Context, revision: str, as_json: bool) -> ExitCode:
       gitmem memory merge refs/gitmem/remotes/origin/memory
       git push origin refs/gitmem/memory
     """
-    return _report(ctx, merge_memory(open_here(ctx), revision), as_json=as_json)
+    return _report(ctx, merge_memory(open_here(ctx.obj), revision), as_json=as_json)
 
 
 @click.command("recover")
@@ -46,8 +46,8 @@ def recover(ctx: click.Context, forget: bool, yes: bool, as_json: bool) -> ExitC
     Examples:
       gitmem memory recover
     """
-    set_warns(ctx, on=False)
-    workspace = open_here(ctx)
+    ctx.obj.warns = False
+    workspace = open_here(ctx.obj)
     if not forget:
         return _report(ctx, recover_memory(workspace), as_json=as_json)
     if not yes:

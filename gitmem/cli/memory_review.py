@@ -7,7 +7,7 @@ import click
 
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import is_interactive
-from gitmem.cli.context import is_quiet, open_here
+from gitmem.cli.context import open_here
 from gitmem.cli.error_output import say
 from gitmem.cli.record_output import format_note
 from gitmem.cli.shown_secrets import shown_text
@@ -57,7 +57,7 @@ def review(
       gitmem memory review
       gitmem memory review --confirm mem_0123456789ab --retire mem_89abcdef0123
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     for names, (verb, change) in zip((confirmed, retired), _KEYS.values(), strict=True):
         if names:
             _apply(ctx, workspace, verb, change, names, quiet=as_json)
@@ -68,7 +68,7 @@ def review(
         print_each(stale, as_json, lambda each: note_state_json(*each), lambda each: format_note(*each))
     else:
         _ask(ctx, workspace, stale)
-    if not stale and not as_json and not is_quiet(ctx):
+    if not stale and not as_json and not ctx.obj.quiet:
         say("no note is about a file that has changed since")
     return ExitCode.OK
 

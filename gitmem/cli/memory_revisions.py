@@ -6,11 +6,11 @@ import click
 
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import open_here, page_output, set_warns, write_json
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.record_output import format_diff, format_log_entry
 from gitmem.cli.sharing import say_waiting
-from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
-from gitmem.cli.text_input import json_option, print_each, print_notices
+from gitmem.cli.shown_secrets import shown_text, shown_value
+from gitmem.cli.text_input import json_option, print_each, print_notices, show_secrets_option
 from gitmem.display import count, size, visible
 from gitmem.errors import ExitCode
 from gitmem.records.purge import PurgeResult, purge_memory
@@ -33,8 +33,8 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
       gitmem memory log
       gitmem memory log art_89abcdef
     """
-    entries = read_log(open_here(ctx), name=name, limit=limit)
-    page_output(ctx)
+    entries = read_log(open_here(ctx.obj), name=name, limit=limit)
+    page_output(ctx.obj)
     print_each(entries, as_json, log_entry_json, format_log_entry)
     return ExitCode.OK
 
@@ -56,8 +56,8 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
       gitmem memory diff 2026-01-31
       gitmem memory diff 1f2e3d4 ~3
     """
-    diffs = read_diff(open_here(ctx), old, new)
-    page_output(ctx)
+    diffs = read_diff(open_here(ctx.obj), old, new)
+    page_output(ctx.obj)
     print_each(diffs, as_json, diff_json, lambda each: "\n".join(format_diff(each)))
     return ExitCode.OK
 
@@ -81,7 +81,7 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
       gitmem memory restore mem_0123456789ab
       gitmem memory restore art_89abcdef --at ~5
     """
-    restored = restore_records(open_here(ctx), name, at=at)
+    restored = restore_records(open_here(ctx.obj), name, at=at)
     print_notices(ctx, restored.notices)
     if as_json:
         write_json(shown_value([record_json(record) for record in restored.records]))
@@ -108,8 +108,8 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     """
     if not yes:
         confirm("purge the former revisions of the memory for good?", "gitmem memory purge --yes")
-    set_warns(ctx, on=False)  # purge refuses then, with the same words
-    result = purge_memory(open_here(ctx), on_wait=say_waiting)
+    ctx.obj.warns = False  # purge refuses then, with the same words
+    result = purge_memory(open_here(ctx.obj), on_wait=say_waiting)
     if as_json:
         write_json(shown_value(result._asdict()))
     else:

@@ -7,7 +7,7 @@ import click
 
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import is_interactive
-from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.record_output import format_similar_note
 from gitmem.cli.shown_secrets import shown_text, shown_value
@@ -55,7 +55,7 @@ def suggest(
       gitmem memory suggest -n 50 v1.2..HEAD
       gitmem memory suggest --accept 0123456789ab --skip 89abcdef0123:2
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     if accepted or skipped:
         _decide(ctx, workspace, accepted, skipped, as_json=as_json)
         return ExitCode.OK
@@ -64,7 +64,7 @@ def suggest(
         print_each(suggestions, as_json, suggestion_json, format_suggestion)
     else:
         _ask(ctx, workspace, suggestions)
-    if not suggestions and not as_json and not is_quiet(ctx):
+    if not suggestions and not as_json and not ctx.obj.quiet:
         say("these commits suggest no note")
     return ExitCode.OK
 

@@ -32,7 +32,7 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
       gitmem memory import memory.jsonl
       echo '{"content": "Deploys happen on Tuesdays.", "type": "fact"}' | gitmem memory import -
     """
-    result = import_records(open_here(ctx), read_lines(file), partial=partial, allow_secrets=allow_secrets)
+    result = import_records(open_here(ctx.obj), read_lines(file), partial=partial, allow_secrets=allow_secrets)
     print_notices(ctx, result.notices)
     for line in result.bad:
         say(f"warning: line {line.number}: {line.reason}")
@@ -54,7 +54,7 @@ def export(ctx: click.Context, file: str) -> ExitCode:
     Examples:
       gitmem memory export memory.jsonl
     """
-    lines = (line + "\n" for line in export_records(open_here(ctx)))
+    lines = (line + "\n" for line in export_records(open_here(ctx.obj)))
     if file == "-":
         for line in lines:
             sys.stdout.buffer.write(line.encode())

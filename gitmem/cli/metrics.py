@@ -41,9 +41,9 @@ def command(ctx: click.Context, prometheus: bool, as_json: bool, reset: bool, or
     if reset:
         if prometheus or as_json:
             raise UsageError("`--reset` prints nothing, so it takes no format", hint="gitmem metrics --reset")
-        reset_counts(open_here(ctx))
+        reset_counts(open_here(ctx.obj))
         return ExitCode.OK
-    own = own_metrics(open_here(ctx), environment())
+    own = own_metrics(open_here(ctx.obj), environment())
     if as_json:
         write_json(metrics_json(own.metrics, own.store))
     elif prometheus:
@@ -64,7 +64,7 @@ def _show_server(ctx: click.Context, *, prometheus: bool, as_json: bool) -> Exit
     if not prometheus:
         code: ExitCode = ctx.invoke(status, as_json=as_json)
         return code
-    workspace = open_here_if_any(ctx)
+    workspace = open_here_if_any(ctx.obj)
     settings = workspace.settings if workspace else read_user_settings(environment())
     try:
         with open_database(settings.org) as database:

@@ -2,17 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
 from gitmem.answering.repository_selection import ALL
 from gitmem.answering.trees_json import describe_trees, tree_notes
 from gitmem.cli import console
-from gitmem.cli.context import is_quiet, page_output, write_json
+from gitmem.cli.context import page_output, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.style import Style, choose_style
 from gitmem.errors import ExitCode
+from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def put_answer(
     ctx: click.Context, answer: Shown, formats: AnswerFormat[Shown], *, as_json: bool, color: str
 ) -> ExitCode:
     """Print an answer behind its notes, and return the exit code. A quiet command has no notes and no last line."""
-    page_output(ctx)
-    for note in [] if is_quiet(ctx) else tree_notes(answer.trees, answer.notes):
+    page_output(ctx.obj)
+    for note in [] if ctx.obj.quiet else tree_notes(answer.trees, answer.notes):
         say(f"note: {note}")
     if as_json:
         write_json(formats.json(answer))
@@ -74,7 +75,7 @@ def put_answer(
 def _put_lines(ctx: click.Context, answer: Shown, formats: AnswerFormat[Shown], style: Style) -> None:
     for line in formats.lines(answer, style):
         console.put(line)
-    if not is_quiet(ctx):
+    if not ctx.obj.quiet:
         time = f"{answer.stats['query_time_ms']:.0f} ms"
         parts = (formats.describe(answer), describe_trees(answer.trees), time)
         console.put(style.paint("dim", ", ".join(filter(None, parts))))

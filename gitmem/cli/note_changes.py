@@ -70,7 +70,7 @@ def edit(
       gitmem memory edit mem_0123456789ab "Sessions live in Redis."
       gitmem memory edit mem_0123456789ab --supersedes mem_89abcdef0123
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     lists = {"paths": paths, "symbols": symbols, "supersedes": supersedes}
     given = {"type": type_, "confidence": confidence, "expires": expires, "visibility": visibility}
     changes: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
@@ -104,7 +104,7 @@ def confirm(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCo
     Examples:
       gitmem memory confirm mem_0123456789ab
     """
-    return _report(ctx, "confirmed", *confirm_notes(open_here(ctx), names), as_json=as_json)
+    return _report(ctx, "confirmed", *confirm_notes(open_here(ctx.obj), names), as_json=as_json)
 
 
 @click.command("expire")
@@ -120,7 +120,7 @@ def expire(ctx: click.Context, names: tuple[str, ...], at: str, as_json: bool) -
       gitmem memory expire mem_0123456789ab
       gitmem memory expire --at 2027-01-31 mem_0123456789ab
     """
-    return _report(ctx, "expires", *expire_notes(open_here(ctx), names, at), as_json=as_json)
+    return _report(ctx, "expires", *expire_notes(open_here(ctx.obj), names, at), as_json=as_json)
 
 
 def _report(ctx: click.Context, verb: str, notes: Sequence[Note], notices: Sequence[str], *, as_json: bool) -> ExitCode:

@@ -31,7 +31,7 @@ def command(ctx: click.Context, only_print: bool, as_json: bool) -> ExitCode:
     """
     from gitmem.web.starting import request_link, show_in_browser, start_server
 
-    if start_server(Path(ctx.obj["folder"]), os.environ) and not as_json:
+    if start_server(Path(ctx.obj.folder), os.environ) and not as_json:
         say("gitmem: started a server; `gitmem serve stop` ends it")
     link = request_link(os.environ, _page(ctx))
     if as_json:
@@ -46,7 +46,7 @@ def command(ctx: click.Context, only_print: bool, as_json: bool) -> ExitCode:
 def _page(ctx: click.Context) -> str:
     """Return the page of the repository of the current folder, or the first page outside of one."""
     # A repository that is not registered has no page.
-    workspace = open_here_if_any(ctx)
+    workspace = open_here_if_any(ctx.obj)
     if workspace is None:
         return "/"
     root = registered_folder(workspace)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gitmem.cli.context import is_quiet, write_json
+from gitmem.cli.context import write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.org_options import dsn_option, org_settings, say_result
 from gitmem.cli.text_input import json_option
@@ -42,12 +42,12 @@ def grant(ctx: click.Context, repository: str, role: str, file: str, dsn: str, a
             grant_role(database, repository, role)
             say_result(ctx, f"{visible(role)} may read {visible(repository)}")
             return ExitCode.OK
-        done = synchronise(database, read_grants(Path(ctx.obj["folder"]) / file))
+        done = synchronise(database, read_grants(Path(ctx.obj.folder) / file))
     if as_json:
         write_json(done._asdict())
     else:
         say_result(ctx, f"{done.granted} granted, {done.revoked} revoked")
-    for name in done.unknown if not is_quiet(ctx) else []:
+    for name in done.unknown if not ctx.obj.quiet else []:
         say(f"note: the server has no role {visible(name)}")
     return ExitCode.OK
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from gitmem.cli.context import is_quiet, open_here_if_any
+from gitmem.cli.context import open_here_if_any
 from gitmem.cli.style import print_line
 from gitmem.settings import Settings
 from gitmem.workspace import read_user_settings
@@ -23,11 +23,11 @@ role_option: Final[Decorator] = click.option(
 
 def org_settings(ctx: click.Context) -> Settings:
     """Return the settings of the repository here, or those of the user outside of any."""
-    workspace = open_here_if_any(ctx)
+    workspace = open_here_if_any(ctx.obj)
     return workspace.settings if workspace else read_user_settings(os.environ)
 
 
 def say_result(ctx: click.Context, line: str) -> None:
     """Print a line about the result, unless `--quiet` is given."""
-    if not is_quiet(ctx):
+    if not ctx.obj.quiet:
         print_line(line)

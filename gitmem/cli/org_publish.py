@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.org_options import dsn_option, say_result
 from gitmem.cli.text_input import json_option
@@ -60,12 +60,12 @@ def publish(
 
     if alias and len(revisions) > 1:
         raise UsageError("`--as` names one revision", hint="publish each `--rev` by itself")
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     repository = _repository_name(workspace, name)
     if cluster:
         from gitmem.cli.org_cluster import index_on_cluster
 
-        index_on_cluster(workspace, revisions or ("HEAD",), cluster, quiet=as_json or is_quiet(ctx))
+        index_on_cluster(workspace, revisions or ("HEAD",), cluster, quiet=as_json or ctx.obj.quiet)
     heads = []
 
     def publish_revision(rev: str) -> "PublishedHead":
@@ -99,5 +99,5 @@ def _head_line(head: "PublishedHead") -> str:
 
 
 def _announce(ctx: click.Context, problem: GitmemError, pause: float) -> None:
-    if not is_quiet(ctx):
+    if not ctx.obj.quiet:
         say(f"note: {visible(problem.message)}; trying again in {pause:.1f} s")

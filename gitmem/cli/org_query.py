@@ -5,10 +5,10 @@ from typing import Final
 import click
 
 from gitmem.answering.search_query import MODES, Query
-from gitmem.cli.answer_output import Format, format_options, min_score_option
+from gitmem.cli.answer_options import format_options, load_format, min_score_option
 from gitmem.cli.filter_options import code_filter_options, take_code_filters
 from gitmem.cli.org_options import dsn_option, org_settings, role_option
-from gitmem.cli.query import read_query
+from gitmem.cli.tree_search import read_query
 from gitmem.errors import ExitCode, UsageError
 from gitmem.org.connection import open_database
 from gitmem.org.retries import try_again
@@ -50,7 +50,7 @@ def query(
     from gitmem.org.database_query import answer_from_database
 
     filters = take_code_filters(shown)
-    form = Format.load(ctx, limit, {**shown, "neighbors": False, "blame": False})
+    form = load_format(ctx, limit, {**shown, "neighbors": False, "blame": False})
     if form.context:
         raise UsageError("`-C` needs the files of the repository", hint="use `--full`")
     settings = org_settings(ctx)

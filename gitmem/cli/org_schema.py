@@ -4,7 +4,6 @@ import shlex
 
 import click
 
-from gitmem.cli.context import is_quiet
 from gitmem.cli.error_output import say
 from gitmem.cli.org_options import dsn_option, org_settings, say_result
 from gitmem.display import visible
@@ -44,7 +43,7 @@ def init(ctx: click.Context, dsn: str, partitions: int | None, shards: tuple[str
     say_result(ctx, f"schema {after}: " + ("unchanged" if before == after else "created" if not before else "upgraded"))
     if shards or partitions:
         say_result(ctx, f"contents: divided into {len(shards) or partitions} partitions")
-    for server in unprotected if not is_quiet(ctx) else []:
+    for server in unprotected if not ctx.obj.quiet else []:
         say(f"note: server {server} lets its role in without the password: {OPEN_SHARE}")
     say_result(ctx, f"next: git config --global gitmem.org {visible(shlex.quote(dsn))}")
     return ExitCode.OK

@@ -37,7 +37,7 @@ def sync(
     """
     from gitmem.org.memory_transport import DatabaseTransport  # with the records and git
 
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     folder = workspace.location.worktree or workspace.location.git_dir
     with open_database(dsn or workspace.settings.org) as database:
         transport = DatabaseTransport(database, workspace.location, name or folder.name.removesuffix(".git"))

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import click
-
 from gitmem.cli import console
 from gitmem.cli.error_output import say
+from gitmem.cli.invocation import Invocation
 from gitmem.cli.style import PAGER_IN_USE
 from gitmem.git.program import run_git
 
@@ -53,10 +52,10 @@ class Pager:
             say(f"error: the pager `{self._command}` cannot be run; show the output without it: gitmem --no-pager")
 
 
-def start_pager(ctx: click.Context) -> None:
+def start_pager(invocation: Invocation) -> None:
     """Send all further output into the pager, until the command ends."""
     variables, client = console.environment(), console.client_console()
-    command = choose_pager(variables, ctx.obj["folder"])
+    command = choose_pager(variables, invocation.folder)
     if not command:
         return
     if client is not None:
@@ -66,7 +65,7 @@ def start_pager(ctx: click.Context) -> None:
         return
     pager = start(command)
     if pager is not None:
-        ctx.find_root().call_on_close(pager.close)
+        invocation.at_end(pager.close)
 
 
 def choose_pager(environment: Mapping[str, str], folder: str) -> str:

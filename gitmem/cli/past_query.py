@@ -14,6 +14,7 @@ from gitmem.cli.context import page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import PastOptions
 from gitmem.cli.hit_output import format_hit
+from gitmem.cli.invocation import current_invocation
 from gitmem.cli.shown_secrets import shown_text, shown_value, shows_secrets
 from gitmem.cli.style import Style, choose_style
 from gitmem.display import visible
@@ -37,7 +38,7 @@ def check_options(ctx: click.Context) -> None:
 
 def query_past(workspace: Workspace, query: Query, past: PastOptions, form: Format) -> ExitCode:
     """Search the code of the past and print the answer; return OK with results and NO_RESULTS without."""
-    page_output(click.get_current_context())
+    page_output(current_invocation())
     asked = PastQuery(query, past.introduced, past.removed, past.newest)
     answer = search_past(workspace, asked, mask=not shows_secrets())
     for note in [] if form.quiet else answer.notes:

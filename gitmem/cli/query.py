@@ -1,6 +1,5 @@
 """`gitmem query`, also called `gitmem search`."""
 
-import codecs
 import math
 import os
 from collections.abc import Sequence
@@ -8,19 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
-from gitmem.cli import console
-from gitmem.cli.answer_output import (
-    Format,
-    answer_here,
-    format_options,
-    min_score_option,
-    neighbors_option,
-    write_answer,
-)
+from gitmem.answering.search_query import MODES, Query, SearchFilters
+from gitmem.cli.answer_options import format_options, load_format, min_score_option, neighbors_option
+from gitmem.cli.answer_output import Format, answer_here, write_answer
 from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
-from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import (
     PastOptions,
     code_filter_options,
@@ -32,6 +23,7 @@ from gitmem.cli.filter_options import (
 )
 from gitmem.cli.revision_option import revision_options
 from gitmem.cli.tree_options import all_option, changed_option, no_refresh_option, repository_option, staged_option
+from gitmem.cli.tree_search import hint_at_paths, nested_names, read_query, search_trees
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CHOICES, parse_kinds
@@ -42,9 +34,6 @@ if TYPE_CHECKING:
 
 ALL_NAMES: Final = ("*",)
 """Names of repositories that mean all of them."""
-
-_MOST_BYTES: Final = 4 * MAX_QUERY + 64
-"""Bytes to read from standard input: more than a query of maximum length has in any encoding."""
 
 
 class QueryCommand(click.Command):
@@ -146,17 +135,17 @@ def command(
       gitmem query - < issue.md
     """
     filters, past = _take_search_filters(shown), take_past_options(shown)
-    form = Format.load(ctx, limit, shown)
+    form = load_format(ctx, limit, shown)
     names = (*repositories, *(ALL_NAMES if everything else ()))
-    workspace = open_here_if_any(ctx) if names and not recurse else open_here(ctx)
+    workspace = open_here_if_any(ctx.obj) if names and not recurse else open_here(ctx.obj)
     selection = TreeSelection(rev, staged, changed)
-    names = (*names, *_nested_names(workspace, selection, recurse, is_default=not (names or paths)))
+    names = (*names, *nested_names(workspace, selection, recurse, is_default=not (names or paths)))
     if paths:
         filters = filters._replace(pathspecs=_parse_paths(ctx, workspace, paths))
     query = _make_query(ctx, [*texts, *words], paths, mode, filters, min_score, form)
     if past.history:
         return _search_past(ctx, query, past, form)
-    return _search_trees(workspace, names, query, selection, form, refresh=not no_refresh)
+    return search_trees(workspace, names, query, selection, form, refresh=not no_refresh)
 
 
 def _take_search_filters(options: dict[str, Any]) -> SearchFilters:
@@ -173,7 +162,7 @@ def _make_query(
     text = read_query(words, paths)
     given = ctx.params["words"]
     if len(given) > 1 and not paths and not form.quiet:
-        _hint_at_paths(ctx, given)
+        hint_at_paths(ctx.obj.folder, given)
     blame = math.inf if form.blame else 0.0
     return Query(text, form.limit, mode, filters, form.neighbors, min_score, form.has_details, blame)
 
@@ -182,40 +171,7 @@ def _search_past(ctx: click.Context, query: Query, past: PastOptions, form: Form
     from gitmem.cli.past_query import check_options, query_past  # most queries search one tree
 
     check_options(ctx)
-    return query_past(open_here(ctx), query, past, form)
-
-
-def _search_trees(
-    workspace: Workspace | None, names: Sequence[str], query: Query, selection: TreeSelection, form: Format, *,
-    refresh: bool,
-) -> ExitCode:  # fmt: skip
-    """Search the repositories of some names, without any the one of the current folder, and print the results."""
-    if names:
-        from gitmem.cli.federated_output import query_repositories  # most queries search one
-
-        return query_repositories(workspace, names, query, selection, form, refresh=refresh)
-    assert workspace is not None, "without names the repository is required"
-    return write_answer(workspace, answer_here(workspace, query, selection, refresh=refresh), form)
-
-
-def _nested_names(
-    workspace: Workspace | None, selection: TreeSelection, recurse: bool | None, *, is_default: bool
-) -> list[str]:
-    """Return names of the repository and those inside of it, if they are to be searched; without them, no names.
-
-    The setting applies only if nothing else in the command selects repositories, revisions or paths of one.
-    """
-    is_working_tree = selection.is_working_tree
-    if workspace is None or not (recurse or (is_default and is_working_tree and recurse is None)):
-        return []
-    if recurse is None and (workspace.settings.recurse_submodules != "true" or workspace.location.worktree is None):
-        return []
-    if not is_working_tree:
-        hint = "leave out `--rev`, `--at`, `--staged` and `--changed`"
-        raise UsageError("`--recurse-submodules` searches working trees", hint=hint)
-    from gitmem.cli.nested_run import nested_folders  # most queries search one repository
-
-    return nested_folders(workspace)
+    return query_past(open_here(ctx.obj), query, past, form)
 
 
 def search_records(
@@ -223,25 +179,10 @@ def search_records(
 ) -> ExitCode:
     """Search some kinds of records and return the exit code. `shown` holds the options of filters and output."""
     filters = SearchFilters(kinds=kinds, records=take_filters(shown))
-    form = Format.load(ctx, limit, shown)
-    workspace = open_here(ctx)
+    form = load_format(ctx, limit, shown)
+    workspace = open_here(ctx.obj)
     query = Query(text, form.limit, filters=filters, neighbors=form.neighbors, details=form.has_details)
     return write_answer(workspace, answer_here(workspace, query), form)
-
-
-def read_query(words: Sequence[str], paths: Sequence[str] = ()) -> str:
-    """Return the query: the words, or standard input for a single `-`. Raises UsageError if there is no text."""
-    if not words:
-        hint = "words come before `--`, paths behind it" if paths else 'gitmem query "where are cookies signed"'
-        raise UsageError("the query is missing", hint=hint)
-    from_stdin = list(words) == ["-"]
-    data = _read_bounded() if from_stdin else os.fsencode(" ".join(words))
-    try:
-        # Input at the bound may be cut inside a character; only shorter input must be complete UTF-8.
-        query, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
-    except UnicodeDecodeError as problem:
-        raise UsageError("the query is binary data", hint="search in words or symbols, in UTF-8") from problem
-    return query.strip() if from_stdin else query
 
 
 def _parse_paths(ctx: click.Context, workspace: Workspace | None, paths: Sequence[str]) -> "tuple[Pathspec, ...]":
@@ -250,7 +191,7 @@ def _parse_paths(ctx: click.Context, workspace: Workspace | None, paths: Sequenc
         raise UsageError("paths after `--` apply to one repository", hint="use `--folder`, `--file` or `--path`")
     from gitmem.patterns.pathspec import parse_pathspec  # the glob matcher is a tenth of the search's imports
 
-    folder, root = folder_in_tree(ctx, workspace), workspace.location.worktree
+    folder, root = folder_in_tree(ctx.obj, workspace), workspace.location.worktree
     if root is None:
         return tuple(parse_pathspec(path, folder) for path in paths)
     return tuple(
@@ -259,21 +200,3 @@ def _parse_paths(ctx: click.Context, workspace: Workspace | None, paths: Sequenc
         else parse_pathspec(path, folder)
         for path in paths
     )
-
-
-def _hint_at_paths(ctx: click.Context, words: Sequence[str]) -> None:
-    """Print a hint if a word is an existing path: `grep` and git would take it for one."""
-    path = next((word for word in words if os.path.lexists(os.path.join(ctx.obj["folder"], word))), "")  # noqa: PTH118
-    if path:
-        others = " ".join(word for word in words if word != path) or "TEXT"
-        say(f"hint: `{path}` is a path; to search only there: gitmem query {others} -- {path}")
-
-
-def _read_bounded() -> bytes:
-    try:
-        data = console.read_stdin(_MOST_BYTES)
-    except OSError as problem:
-        raise UsageError(f"standard input cannot be read: {problem.strerror}") from problem
-    if data is None:
-        raise UsageError("standard input is closed", hint='pass the query: gitmem query "where are cookies signed"')
-    return data

@@ -5,7 +5,8 @@ import os
 import click
 
 from gitmem.answering.search_query import SimilarQuery
-from gitmem.cli.answer_output import Format, answer_here, format_options, write_answer
+from gitmem.cli.answer_options import format_options, load_format
+from gitmem.cli.answer_output import answer_here, write_answer
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.errors import ExitCode
@@ -28,10 +29,10 @@ def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bo
       gitmem related src/flask/sessions.py:298
       gitmem related -n 3 --full sessions.py:298-324
     """
-    form = Format.load(ctx, limit, shown)
-    workspace = open_here(ctx)
+    form = load_format(ctx, limit, shown)
+    workspace = open_here(ctx.obj)
     place = _from_root(workspace, place)
-    query = SimilarQuery(place, form.limit, folder_in_tree(ctx, workspace), form.has_details)
+    query = SimilarQuery(place, form.limit, folder_in_tree(ctx.obj, workspace), form.has_details)
     return write_answer(workspace, answer_here(workspace, query, refresh=not no_refresh), form)
 
 

@@ -53,7 +53,7 @@ def create(
     """
     variables = {**_read_variables(file), **dict(map(_split_pair, pairs))}
     request = ReportRequest(variables, template, sessions, folder, file_name)
-    report = create_report(open_here(ctx), request)
+    report = create_report(open_here(ctx.obj), request)
     if as_json:
         write_json(report.to_json())
     else:
@@ -95,9 +95,9 @@ def templates(ctx: click.Context, as_json: bool) -> ExitCode:
     Examples:
       gitmem report templates
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     schemas = [read_template(workspace, name).schema for name in list_templates(workspace)]
-    page_output(ctx)
+    page_output(ctx.obj)
     print_each(schemas, as_json, dict, lambda each: f"{visible(str(each['name'])):<16}{_description(each)}")
     return ExitCode.OK
 
@@ -117,7 +117,7 @@ def schema(ctx: click.Context, name: str) -> ExitCode:
       gitmem report schema
       gitmem report schema paper
     """
-    write_json(read_template(open_here(ctx), name).schema)
+    write_json(read_template(open_here(ctx.obj), name).schema)
     return ExitCode.OK
 
 
@@ -134,8 +134,8 @@ def sessions(ctx: click.Context, as_json: bool) -> ExitCode:
       gitmem report sessions
       gitmem get -n 20 search_0123abcd
     """
-    items = list_sessions(open_here(ctx))
-    page_output(ctx)
+    items = list_sessions(open_here(ctx.obj))
+    page_output(ctx.obj)
     print_each(items, as_json, session_json, _format_session)
     return ExitCode.OK
 

@@ -25,7 +25,7 @@ from gitmem.answering.answer_json import json_path
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.repository_list import print_repositories
 from gitmem.cli.style import print_line
@@ -106,7 +106,7 @@ def add(ctx: click.Context, path: str, name: str, as_json: bool) -> ExitCode:
       gitmem repos add
       gitmem repos add ~/src/flask --name flask
     """
-    workspace = open_here(ctx, path)
+    workspace = open_here(ctx.obj, path)
     added = enter_repository(workspace, os.environ, name)
     _print_known(ctx, added, as_json=as_json)
     if added is not None and find_index(workspace) is None:
@@ -137,7 +137,7 @@ def _print_known(ctx: click.Context, repository: KnownRepository | None, *, as_j
         raise UsageError("the registry of repositories is disabled", hint="unset GITMEM_NO_REGISTRY, and set HOME")
     if as_json:
         write_json(_known_json(repository))
-    elif not is_quiet(ctx):
+    elif not ctx.obj.quiet:
         print_line(f"{visible(repository.name)}  {visible(str(repository.path))}")
 
 
@@ -180,7 +180,7 @@ def remove(ctx: click.Context, repository: str, all_data: bool, yes: bool, as_js
                 "objects_left": removed.left,
             }
         )
-    elif not is_quiet(ctx):
+    elif not ctx.obj.quiet:
         _print_removed(removed)
     # Another ref, a reflog or a worktree still reaches them.
     return ExitCode.FAILED if removed.left else ExitCode.OK
@@ -210,7 +210,7 @@ def prune(ctx: click.Context, as_json: bool) -> ExitCode:
     pruned = prune_registry(os.environ)
     if as_json:
         write_json({"removed": [_known_json(known) for known in pruned]})
-    elif not is_quiet(ctx):
+    elif not ctx.obj.quiet:
         for known in pruned:
             print_line(f"removed {visible(known.name)}  {visible(str(known.path))}")
     return ExitCode.OK
@@ -253,6 +253,6 @@ def drop_run_command(ctx: click.Context, repository: str, at: str, as_json: bool
     dropped = drop_run(open_workspace(get_repository(os.environ, repository).path, os.environ), at)
     if as_json:
         write_json({"at": at, "blobs": dropped.blobs, "chunks": dropped.chunks})
-    elif not is_quiet(ctx):
+    elif not ctx.obj.quiet:
         print_line(f"dropped {count(dropped.chunks, 'chunk')} of {count(dropped.blobs, 'blob')}")
     return ExitCode.OK

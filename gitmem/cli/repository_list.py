@@ -3,11 +3,10 @@
 import os
 from typing import Final
 
-import click
-
 from gitmem.actions.repository_rows import list_lines, read_rows, row_json, totals_json
-from gitmem.cli.context import is_quiet, write_json
+from gitmem.cli.context import write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.invocation import current_invocation
 from gitmem.cli.style import print_line
 from gitmem.registry import registry_file
 
@@ -22,6 +21,6 @@ def print_repositories(*, as_json: bool) -> None:
         return
     for line in list_lines(rows):
         print_line(line)
-    if not rows and not is_quiet(click.get_current_context()):
+    if not rows and not current_invocation().quiet:
         is_off = registry_file(os.environ) is None
         say(f"note: {_OFF if is_off else 'no repository is known (gitmem repos add PATH)'}")

@@ -10,6 +10,7 @@ from gitmem import __version__
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.console import absolute
+from gitmem.cli.invocation import Invocation, begin, invocation_scope
 from gitmem.errors import ExitCode
 from gitmem.events import measured
 from gitmem.settings import LOG_LEVELS
@@ -62,9 +63,6 @@ COMMANDS: Final = {
 """Commands with the first line of their help. Listing them here avoids the import of every command for `--help`."""
 
 ALIASES: Final = {"search": "query"}
-PATHS: Final = "paths"
-"""Key of the index folder that a command opened, in the object of its context."""
-
 COMPLETE_VARIABLE: Final = "_GITMEM_COMPLETE"
 
 
@@ -124,7 +122,7 @@ def root(
     if log_level is not None:
         # Like any setting; background processes that this command starts log, too.
         os.environ["GITMEM_LOG"] = log_level
-    ctx.obj = {"folder": absolute(folder), "quiet": quiet, "pager": not no_pager, "server": not no_server}
+    ctx.obj = begin(Invocation(absolute(folder), quiet=quiet, pager=not no_pager, server=not no_server))
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
@@ -134,12 +132,12 @@ def invoke(args: list[str]) -> int:
     if COMPLETE_VARIABLE in os.environ:
         return int(import_module("gitmem.cli.completion_reply").reply(os.environ))
     try:
-        with root.make_context("gitmem", args) as context, measured("cli.") as operation:
+        with invocation_scope(), root.make_context("gitmem", args) as context, measured("cli.") as operation:
             try:
                 code = int(root.invoke(context) or ExitCode.OK)
             finally:
                 operation.name = f"cli.{context.invoked_subcommand or 'help'}"
-                operation.paths = (context.obj or {}).get(PATHS)
+                operation.paths = context.obj.paths if context.obj else None
             operation.outcome = "ok" if code == ExitCode.OK else f"exit_{code}"
             return code
     except click.exceptions.Exit as exit_:

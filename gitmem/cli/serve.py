@@ -59,7 +59,7 @@ def command(ctx: click.Context, host: str, port: int | None, socket: str, toolse
 
     settings = read_user_settings(os.environ)
     return serve(
-        Path(ctx.obj["folder"]).absolute(),
+        Path(ctx.obj.folder).absolute(),
         os.environ,
         tools,
         Place(host, port, socket and str(Path(socket).absolute()), settings.serve_hosts),

@@ -3,9 +3,8 @@
 import os
 from contextlib import suppress
 
-import click
-
 from gitmem.cli import console
+from gitmem.cli.invocation import current_invocation
 from gitmem.settings import Settings
 
 _ON = "true"
@@ -18,10 +17,10 @@ def start_user_server(settings: Settings) -> None:
     """
     if settings.auto_serve != _ON or settings.use_server != _ON or console.client_console() is not None:
         return
-    context = click.get_current_context().find_root()
-    if context.obj["server"]:
+    invocation = current_invocation()
+    if invocation.server:
         # Also if the reader of the answer closes its pipe early, as `head` does.
-        context.call_on_close(_start)
+        invocation.at_end(_start)
 
 
 def _start() -> None:

@@ -4,7 +4,7 @@ import click
 
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.confirmation import is_interactive
-from gitmem.cli.context import open_here, set_warns, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.sharing import remote_argument, say_waiting
 from gitmem.cli.text_input import json_option, print_notices
 from gitmem.display import count, visible
@@ -52,8 +52,8 @@ def init(ctx: click.Context, remote: str, existing: str | None, place: str | Non
       gitmem share init
       gitmem share init --existing private --refs branch upstream
     """
-    set_warns(ctx, on=False)
-    workspace = open_here(ctx)
+    ctx.obj.warns = False
+    workspace = open_here(ctx.obj)
     name = find_remote(workspace.location, remote)
     paths = find_unshared(workspace)
     private = paths if paths and (existing or _ask(len(paths), name)) == _PRIVATE else []

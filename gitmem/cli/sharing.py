@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import open_here, set_warns, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_text
 from gitmem.cli.text_input import print_notices
@@ -42,8 +42,8 @@ def run_exchange(
     allow_secrets: bool = False,
 ) -> ExitCode:
     """Exchange records with a remote, and print the changes."""
-    set_warns(ctx, on=False)  # an exchange refuses then, with the same words
-    workspace = open_here(ctx)
+    ctx.obj.warns = False  # an exchange refuses then, with the same words
+    workspace = open_here(ctx.obj)
     run = partial(
         exchange, workspace, remote, pull=pull, push=push, allow_secrets=allow_secrets, dry_run=dry_run,
         on_wait=say_waiting,

@@ -1,25 +1,14 @@
-"""`--show-secrets`: keys, tokens and passwords are shown as dots unless it is on the command line."""
+"""Keys, tokens and passwords are shown as dots unless `--show-secrets` is on the command line."""
 
-from typing import Any, Final
+from typing import Any
 
-import click
-
-_SHOWS: Final = "shows secrets"
-
-
-def _store(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    ctx.obj[_SHOWS] = value
-
-
-show_secrets_option = click.option(
-    "--show-secrets", is_flag=True, expose_value=False, callback=_store, help="Show keys, tokens and passwords."
-)
+from gitmem.cli.invocation import find_invocation
 
 
 def shows_secrets() -> bool:
     """Return whether the command shows secrets. A setting could not ask for it: agents run commands too."""
-    context = click.get_current_context(silent=True)  # none before a command is known, and none after its end
-    return bool(context and context.obj and context.obj.get(_SHOWS))
+    invocation = find_invocation()
+    return invocation is not None and invocation.shows_secrets
 
 
 def shown_text(text: str) -> str:

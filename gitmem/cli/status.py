@@ -6,7 +6,7 @@ import click
 
 from gitmem.answering.index_status import NO_INDEX, read_status
 from gitmem.answering.status_report import run_lines, status_json, status_lines
-from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.context import open_here, write_json
 from gitmem.cli.repository_list import print_repositories
 from gitmem.cli.run_watch import watch_run
 from gitmem.cli.style import print_line
@@ -38,10 +38,10 @@ def command(ctx: click.Context, all_: bool, watch: bool, as_json: bool) -> ExitC
             raise UsageError("`--all` and `--watch` exclude each other")
         print_repositories(as_json=as_json)
         return ExitCode.OK
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     if watch:
-        watch_run(workspace, quiet=is_quiet(ctx) or as_json)
-        workspace = open_here(ctx)  # HEAD may have moved meanwhile
+        watch_run(workspace, quiet=ctx.obj.quiet or as_json)
+        workspace = open_here(ctx.obj)  # HEAD may have moved meanwhile
     status = read_status(workspace)
     code = ExitCode.NO_INDEX if status.state == NO_INDEX else ExitCode.OK
     if as_json:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.cli import console
+from gitmem.named_tuple import NamedTuple
 
 CHOICES: Final = ("auto", "always", "never")
 PAGER_IN_USE: Final = "GIT_PAGER_IN_USE"

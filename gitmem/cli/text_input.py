@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from gitmem.cli import console
-from gitmem.cli.context import find_file, is_quiet, write_json
+from gitmem.cli.context import find_file, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_text, shown_value
 from gitmem.errors import UsageError
@@ -22,6 +22,19 @@ MAX_BYTES: Final = 64 << 20
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 limit_option = click.option(
     "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="Maximum number of results."
+)
+
+
+def _store_shows_secrets(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    ctx.obj.shows_secrets = value
+
+
+show_secrets_option = click.option(
+    "--show-secrets",
+    is_flag=True,
+    expose_value=False,
+    callback=_store_shows_secrets,
+    help="Show keys, tokens and passwords.",
 )
 secrets_option = click.option("--allow-secrets", is_flag=True, help="Store it even if it seems to contain a secret.")
 
@@ -39,7 +52,7 @@ def print_each(
 
 def print_notices(ctx: click.Context, notices: Iterable[str]) -> None:
     """Print notices to standard error, unless `--quiet` is given."""
-    for notice in [] if is_quiet(ctx) else notices:
+    for notice in [] if ctx.obj.quiet else notices:
         say(f"note: {notice}")
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from gitmem.cli.completer import complete
-from gitmem.cli.shown_secrets import show_secrets_option
 from gitmem.cli.style import CHOICES
-from gitmem.cli.text_input import json_option
+from gitmem.cli.text_input import json_option, show_secrets_option
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

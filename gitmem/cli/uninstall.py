@@ -56,7 +56,7 @@ def command(ctx: click.Context, clients: tuple[str, ...], everywhere: bool, file
         raise click.UsageError("`--export` does not go with clients or `--global`", ctx)
     if clients or everywhere:
         return _remove_entries(ctx, clients, everywhere)
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     folder = visible(str(workspace.paths.root))
     if not yes:
         confirm(f"remove {folder}?", "gitmem uninstall --yes")

@@ -29,12 +29,18 @@ def _option_hint(problem: click.NoSuchOption) -> str:
     context = problem.ctx
     if context is None:
         return ""
-    options = [option for param in context.command.get_params(context) for option in param.opts]
-    similar = _find_similar(problem.option_name, options)
+    if problem.option_name in _options(context.find_root()):
+        command = context.command_path.partition(" ")[2]
+        return f"`{problem.option_name}` comes before the command: gitmem {problem.option_name} {command} ..."
+    similar = _find_similar(problem.option_name, _options(context))
     if similar:
         return f"did you mean `{similar}`?"
     leading = getattr(context.command, "leading_dash_hint", None)
     return leading(problem.option_name) if leading else ""
+
+
+def _options(context: click.Context) -> list[str]:
+    return [option for param in context.command.get_params(context) for option in param.opts]
 
 
 def _find_similar(name: str, known: Iterable[str]) -> str:

@@ -80,11 +80,11 @@ def command(
       gitmem usages --repo click --repo flask click:src/click/core.py#Command.invoke
     """
     names = repository_names(repositories, everything=everything)
-    workspace = open_here_if_any(ctx) if names else open_here(ctx)
+    workspace = open_here_if_any(ctx.obj) if names else open_here(ctx.obj)
     root = workspace.location.worktree if workspace is not None else None
     if root is not None and name.startswith("/"):
         name = os.path.relpath(os.path.realpath(name), root)
-    folder = folder_in_tree(ctx, workspace) if workspace is not None else ""
+    folder = folder_in_tree(ctx.obj, workspace) if workspace is not None else ""
     query = UsageQuery(name, relations or DEFAULT_RELATIONS, depth, limit, folder)
     selection = TreeSelection(rev, staged, changed)
     if names:
@@ -92,7 +92,7 @@ def command(
 
         answer: Answer = _usages_in_repositories(workspace, TreesQuery(names, selection), query, refresh=not no_refresh)
     else:
-        answer = _usages_here(workspace or open_here(ctx), query, selection, refresh=not no_refresh)
+        answer = _usages_here(workspace or open_here(ctx.obj), query, selection, refresh=not no_refresh)
     formats: AnswerFormat[Answer] = AnswerFormat(usages_json, format_usages, lambda _: "", no_usages)
     return put_answer(ctx, answer, formats, as_json=as_json, color=color)
 

@@ -43,7 +43,7 @@ def command(ctx: click.Context, repair: bool, remote: str, store: str, as_json: 
         if repair:
             raise UsageError("`--repair` does not apply to the index of others", hint="gitmem verify --repair")
         return _check_remote(ctx, remote, store, as_json=as_json)
-    report = verify(open_here(ctx), repair=repair)
+    report = verify(open_here(ctx.obj), repair=repair)
     if as_json:
         write_json(_as_json(report))
     else:
@@ -54,7 +54,7 @@ def command(ctx: click.Context, repair: bool, remote: str, store: str, as_json: 
 def _check_remote(ctx: click.Context, remote: str, store: str, *, as_json: bool) -> ExitCode:
     from gitmem.actions.remote_check import verify_remote  # imports numpy and the worker pool
 
-    result = verify_remote(open_here(ctx), remote, find_store(store))
+    result = verify_remote(open_here(ctx.obj), remote, find_store(store))
     if as_json:
         write_json(result._asdict() | {"sound": not result.faults})
     else:

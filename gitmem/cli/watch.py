@@ -8,7 +8,7 @@ import click
 
 from gitmem.actions.watch import WatchEvent, watch
 from gitmem.cli.command_service import serve_commands
-from gitmem.cli.context import is_quiet, open_here
+from gitmem.cli.context import open_here
 from gitmem.cli.error_output import say
 from gitmem.display import count, visible
 from gitmem.resident.repositories import OpenRepositories
@@ -28,7 +28,7 @@ def command(ctx: click.Context) -> None:
       gitmem watch
       gitmem -q watch &
     """
-    quiet = is_quiet(ctx)
+    quiet = ctx.obj.quiet
 
     def report(event: WatchEvent) -> None:
         if event.problem:
@@ -36,7 +36,7 @@ def command(ctx: click.Context) -> None:
         elif event.report and not quiet:
             print(f"{visible(event.name)}: {count(event.report.embedded, 'blob')} embedded", flush=True)
 
-    folder = Path(ctx.obj["folder"]).absolute()
-    open_here(ctx)  # an invalid configuration ends the command before it listens
+    folder = Path(ctx.obj.folder).absolute()
+    open_here(ctx.obj)  # an invalid configuration ends the command before it listens
     with serve_commands("gitmem watch")(OpenRepositories(folder, os.environ)):
         watch(folder, os.environ, report, threading.Event())

@@ -13,9 +13,9 @@ from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, open_here, page_output, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.revision_option import revision_options
-from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
+from gitmem.cli.shown_secrets import shown_text, shown_value
 from gitmem.cli.style import CHOICES, Style, choose_style
-from gitmem.cli.text_input import json_option
+from gitmem.cli.text_input import json_option, show_secrets_option
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 
@@ -46,17 +46,17 @@ def command(ctx: click.Context, place: str, rev: str, color: str, as_json: bool)
       gitmem when README.md:10-20
       gitmem when --rev v0.12 flask/app.py#Flask.request_globals_class
     """
-    workspace = open_here(ctx)
+    workspace = open_here(ctx.obj)
     root = workspace.location.worktree
     if root is not None and place.startswith("/"):
         place = os.path.relpath(os.path.realpath(place), root)
     client = console.client_console()
     check = client.answers.check if client is not None else None
-    history = read_element_history(workspace, place, rev, folder_in_tree(ctx, workspace), check=check)
+    history = read_element_history(workspace, place, rev, folder_in_tree(ctx.obj, workspace), check=check)
     if as_json:
         write_json(shown_value(history_json(history)))
         return ExitCode.OK
-    page_output(ctx)
+    page_output(ctx.obj)
     style = choose_style(color, console.environment())
     for line in format_history(history, style):
         console.stdout().write(shown_text(line) + "\n")

@@ -94,6 +94,29 @@ def test_reading_commands_import_no_module_of_indexing(indexed: Repo, args: list
     assert not modules & (HEAVY | {"rich", "email", "importlib.metadata", "asyncio", "numpy.ma"})
 
 
+def test_a_plain_query_imports_no_click(indexed: Repo) -> None:
+    click = {"click", "uuid", "platform", "gettext", "dataclasses"}
+    assert not imported_modules(indexed.path, "query", SIGN, "--json") & click
+    assert "click" in imported_modules(indexed.path, "query", SIGN, "--rev", "HEAD")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere numpy is imported as a whole")
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["query", SIGN], ["query", "sign_cookie", "--json"], ["query", "--mode", "semantic", SIGN],
+        ["query", "箭头", SIGN],
+        ["query", "--kind", "all", "--path", "src/", "--lang", "python", "--type", "function", "--explain", SIGN],
+        ["query", "--neighbors", SIGN], ["query", "src/cookies.py:8 sign"], ["related", "src/cookies.py:8"],
+        ["usages", "sign_cookie"], ["map"], ["get", "src/cookies.py:1-3"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_commands_that_read_import_the_core_of_numpy_alone(indexed: Repo, args: list[str]) -> None:
+    modules = imported_modules(indexed.path, *args)
+    assert not modules & {"numpy.lib", "numpy.linalg", "numpy.typing"}
+
+
 def test_a_query_with_copies_among_its_candidates_imports_no_masked_arrays(own: Repo) -> None:
     copied = "def sign_copied_cookie(value):\n    return value\n"
     own.commit({"src/first_copy.py": copied, "src/second_copy.py": copied + "# of first_copy\n"})

@@ -57,6 +57,7 @@ def test_the_short_option_of_the_version(cli: Cli) -> None:
         (("--kind", "nots"), ("`--kind` is `nots`, expected one of: code, ", "hint: did you mean `notes`?")),
         (("--foo", "bar"), ("no such option: `--foo`\n", "that begins with a dash: gitmem query -e --foo\n")),
         (("--patth", "src"), ("no such option: `--patth`\n", "hint: did you mean `--path`?\n")),
+        (("--no-server",), ("`--no-server`\n", "comes before the command: gitmem --no-server query ...\n")),
         (("-n", "100"), ("between 1 and 50", "to raise it: git config gitmem.searchMaxLimit 100\n")),
         (("-n", "9999"), ("between 1 and 50", "to raise it: git config gitmem.searchMaxLimit 1000\n")),
         (("--", "src"), ("the query is missing", "hint: words come before `--`, paths behind it\n")),
