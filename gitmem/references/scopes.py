@@ -1,6 +1,7 @@
 """Scopes of a blob: which function or class surrounds a line, as the chunks of the index know it."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy as np
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.snapshot import Snapshot
 
+_BLOCK_LINES: Final = 64
+_WIDE_LINES: Final = 64 * _BLOCK_LINES
 _JOINTS: Final = re.compile(r"\.|::|#| > |->|\\")
 
 
@@ -25,23 +28,34 @@ class Scopes:
     def __init__(self, scopes: list[Scope]) -> None:
         # The innermost one is the shortest. Of equal ones the qualified name is longer for the inner one.
         self._scopes = sorted(scopes, key=lambda scope: (scope.last - scope.first, -len(scope.symbol)))
+        # Each line has few scopes. Those of a block of lines are found by its number; wide ones come behind all others.
+        self._by_block: dict[int, list[Scope]] = {}
+        self._wide: list[Scope] = []
+        for scope in self._scopes:
+            if scope.last - scope.first >= _WIDE_LINES:
+                self._wide.append(scope)
+                continue
+            for block in range(scope.first // _BLOCK_LINES, scope.last // _BLOCK_LINES + 1):
+                self._by_block.setdefault(block, []).append(scope)
 
     def at(self, line: int) -> tuple[str, ...]:
         """Return the name of the innermost scope around a line; nothing at the top level."""
-        for scope in self._scopes:
-            if scope.first <= line <= scope.last:
-                return split_name(scope.symbol)
-        return ()
+        scope = next(self._around(line), None)
+        return split_name(scope.symbol) if scope is not None else ()
 
     def container(self, name: str, line: int) -> tuple[str, ...]:
         """Return the scope in which the definition of a name at a line stands."""
         # A whole class may be on one line: then the innermost scope is one of its members.
-        for scope in self._scopes:
-            if scope.first <= line <= scope.last:
-                around = split_name(scope.symbol)
-                if around[-1:] == (name,):
-                    return around[:-1]
+        for scope in self._around(line):
+            around = split_name(scope.symbol)
+            if around[-1:] == (name,):
+                return around[:-1]
         return self.at(line)
+
+    def _around(self, line: int) -> Iterator[Scope]:
+        """Yield the scopes around a line, the innermost first."""
+        for scopes in (self._by_block.get(line // _BLOCK_LINES, ()), self._wide):
+            yield from (scope for scope in scopes if scope.first <= line <= scope.last)
 
     def spans(self, name: tuple[str, ...]) -> list[tuple[int, int]]:
         """Return the lines of a scope, its parts and those inside of it."""
