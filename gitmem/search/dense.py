@@ -208,8 +208,7 @@ def _upper_bound(distances: Distances, count: int) -> int:
 
 def exact_cosines(snapshot: OpenSegments, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return the cosines of a unit vector with the stored vectors of some rows."""
-    # Vectors are stored as int8; `scale` brings each to unit length.
-    cosines: NDArray[np.float32] = snapshot.gather(("scale",), rows)["scale"].astype(np.float32)
+    cosines = snapshot.scales(rows)
     # einsum, because a row must get the same bits whichever rows it is compared with: a matrix product does not promise
     # that.
     cosines *= np.einsum("ij,j->i", snapshot.vectors(rows).astype(np.float32), vector)

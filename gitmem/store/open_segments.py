@@ -129,8 +129,12 @@ class OpenSegments:
 
     def unit_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the dequantised vectors of some rows, [len(rows), dimensions]."""
+        return self.vectors(rows) * self.scales(rows)[:, None]
+
+    def scales(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the factors that bring the vectors of some rows to unit length; 0 for one that is no finite number."""
         scales = self.gather(("scale",), rows)["scale"].astype(np.float32)
-        return self.vectors(rows) * scales[:, None]
+        return np.where(np.isfinite(scales), scales, np.float32(0))
 
     @cached_property
     def blob_outcomes(self) -> NDArray[np.uint8]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, distinct
 from gitmem.maps import find_mapped
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import BLOCK, Buffer, Container, ContainerWriter
@@ -141,7 +141,7 @@ class PackedContainer(Container):
                 raise ValueError("more bytes than a file of this size can have")
             for name, (length, width, is_ascending, ends) in packed.items():
                 packing = Packing(int(width), bool(is_ascending))
-                bounds = np.frombuffer(ends, "<u4").astype(np.int64)
+                bounds = [0, *np.frombuffer(ends, "<u4").tolist()]
                 self._sections[name] = PackedSection(path, self._sections[name], int(length), packing, bounds)
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(path, "invalid packed section") from problem
@@ -152,17 +152,16 @@ class PackedSection(Section):
 
     __slots__ = ("_bounds", "_kept", "_length", "_packing", "_stored", "_whole")
 
-    def __init__(self, path: Path, stored: Section, length: int, packing: Packing, ends: NDArray[np.int64]) -> None:
+    def __init__(self, path: Path, stored: Section, length: int, packing: Packing, bounds: list[int]) -> None:
         """Raises ValueError if the blocks do not fit the section."""
         self._path = path
         self._stored = stored
         self._length = length
         self._packing = packing
-        bounds = np.concatenate([[0], ends])
-        is_complete = len(ends) == -(-length // PACKED_BLOCK) and bounds[-1] == len(stored)
-        if length < 0 or packing.width not in (1, 2, 4, 8) or not is_complete or (np.diff(bounds) < 0).any():
+        is_complete = len(bounds) == 1 - (-length // PACKED_BLOCK) and bounds[-1] == len(stored)
+        if length < 0 or packing.width not in (1, 2, 4, 8) or not is_complete or bounds != sorted(bounds):
             raise ValueError("wrong blocks")
-        self._bounds: list[int] = bounds.tolist()
+        self._bounds = bounds
         self._kept: dict[int, bytes] = {}
         self._whole: bytes | None = None
 
@@ -222,7 +221,7 @@ class PackedSection(Section):
         picked = np.zeros((len(rows), width), np.uint8)
         rows_of_block = PACKED_BLOCK // width
         blocks = rows // rows_of_block
-        for block in np.unique(blocks).tolist():
+        for block in distinct(blocks).tolist():
             table = np.frombuffer(self._kept_block(block), np.uint8).reshape(-1, width)
             picked[blocks == block] = table[rows[blocks == block] - block * rows_of_block]
         return picked

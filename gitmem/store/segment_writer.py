@@ -49,7 +49,11 @@ _PACKINGS: Final = {
     **{f"{field}.{name}": Packing(4, is_ascending=True) for field in (*FIELDS, NAMES)
        for name in ("block_at", "posting_at", "repeat_at", "window_at")},
 }  # fmt: skip
-"""Deflated sections of a compact segment. Hashes, signs and magnitudes do not become smaller."""
+"""Deflated sections of a compact or small segment. Hashes, signs and magnitudes do not become smaller."""
+
+DEFLATED_ROWS: Final = 1 << 12
+"""Rows up to which a segment is deflated: a query inflates what it needs of one in a millisecond, and without that the
+index of few rows would take as many bytes as their text."""
 
 TEMPORARY: Final = "segment."
 """Prefix of the names of temporary files, after the dot."""
@@ -275,7 +279,7 @@ def _write(
     write: Callable[[Buffer], object], sources: Sequence[Source], tables: Sequence[BlobTable], rows: int
 ) -> None:
     is_compact = _are_compact(sources)
-    writer = PackedWriter(MAGIC, write, _PACKINGS if is_compact else {})
+    writer = PackedWriter(MAGIC, write, _PACKINGS if is_compact or rows <= DEFLATED_ROWS else {})
     names = sorted({*_used_names(tables)})
     dimensions = max((source.dimensions for source in sources), default=0)
     fields = {

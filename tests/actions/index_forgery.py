@@ -10,8 +10,8 @@ import numpy as np
 from gitmem.actions.index_refs import INDEX_REFS, group_of
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.store.columns import FIELDS
-from gitmem.store.format import Container
 from gitmem.store.leaf_table import format_table, make_table
+from gitmem.store.packed_file import PackedContainer
 from gitmem.store.postings import Postings
 from gitmem.store.rows import Rows
 from gitmem.store.segment import MAGIC, Segment
@@ -68,7 +68,7 @@ def pack_files(rows: Rows, folder: Path) -> dict[str, bytes]:
     folder.mkdir(exist_ok=True)
     entry = write_segment(folder, rows)
     data = (folder / entry.name).read_bytes()
-    table = format_table(make_table(Segment(Container(folder / entry.name, MAGIC, data))))
+    table = format_table(make_table(Segment(PackedContainer(folder / entry.name, MAGIC, data))))
     return {f"{entry.name}.rows": data, f"{entry.name}.leaves": table}
 
 

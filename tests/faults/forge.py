@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from gitmem.store.format import Container, build_container
+from gitmem.store.packed_file import PackedContainer
 from gitmem.store.view_file import View
 from tests.faults.flips import BATCH, Case, Harm, make_index, run_cases, store_files, tell
 from tests.faults.oracle import small_steps
@@ -27,9 +28,12 @@ _VALUES: Final[tuple[Any, ...]] = (
 
 
 def forge(data: bytearray, chance: random.Random) -> str:
-    """Change a field or some of a section, and make all checksums anew."""
-    opened = Container(Path("forged"), bytes(data[:_MAGIC_BYTES]), bytes(data))
+    """Change a field or some of a section, deflated or not, and make all checksums anew."""
+    form = chance.choice((Container, PackedContainer))
+    opened = form(Path("forged"), bytes(data[:_MAGIC_BYTES]), bytes(data))
     fields = dict(opened.fields)
+    if form is PackedContainer:
+        fields.pop("packed", None)
     sections = {name: bytearray(section.all()) for name, section in opened._sections.items()}
     done = []
     for _ in range(chance.choice((1, 1, 1, 2, 5))):

@@ -18,9 +18,9 @@ from gitmem.errors import GitmemError
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.index_writer import find_unfinished
 from gitmem.paths import IndexPaths
-from gitmem.store.format import Container
 from gitmem.store.graph import is_intact
 from gitmem.store.manifest import Manifest, find_manifest
+from gitmem.store.packed_file import PackedContainer
 from gitmem.store.segment import MAGIC, Segment, find_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.stored_view import find_view
@@ -54,6 +54,8 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         # Merges of as few segments, and none of several tiers within a run: they are left to the background.
         patch.setattr("gitmem.indexing.compact.FAN", FAN)
         patch.setattr("gitmem.indexing.compact.SMALL_ROWS", 0)
+        # Of the segments some are deflated, and merged ones are not.
+        patch.setattr("gitmem.store.segment_writer.DEFLATED_ROWS", STEP_ROWS)
         patch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
         # A process of its own would index with the real model, and go on after the world it belongs to is gone.
         patch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
@@ -105,7 +107,7 @@ def group_rows(snapshot: Snapshot) -> dict[Key, frozenset[DumpedRow]]:
 @lru_cache(maxsize=512)
 def _group_segment(path: Path, content: bytes) -> dict[Key, frozenset[DumpedRow]]:
     """Remembered by content: harnesses look at the same segments again and again."""
-    segment = Segment(Container(path, MAGIC, content))
+    segment = Segment(PackedContainer(path, MAGIC, content))
     rows: dict[Key, set[DumpedRow]] = {(oid.hex(), asked): set() for oid, asked in segment.load_rows().blobs.keys}
     for row in dump_segment(segment):
         rows[row.blob, row.requested_language].add(row)

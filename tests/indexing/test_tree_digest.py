@@ -24,8 +24,8 @@ from gitmem.indexing.tree_digest import (
 from gitmem.indexing.views import peek_view
 from gitmem.paths import IndexPaths
 from gitmem.store.blob_leaves import digest_blobs, merkle_root
-from gitmem.store.format import Container
 from gitmem.store.manifest import Manifest
+from gitmem.store.packed_file import PackedContainer
 from gitmem.store.rows import Rows
 from gitmem.store.segment import MAGIC, Segment
 from gitmem.store.snapshot import Snapshot
@@ -103,7 +103,7 @@ def test_every_change_of_a_row_changes_its_leaf(
     (segment,) = snapshot_of(Repo(workspace.paths.root.parent)).segments
     pack_files(forge(segment.load_rows()), tmp_path / "packs")
     (path,) = (tmp_path / "packs").iterdir()
-    forged = Segment(Container(path, MAGIC, path.read_bytes()))
+    forged = Segment(PackedContainer(path, MAGIC, path.read_bytes()))
     one, two = (digest_blobs(item, range(item.blobs)) for item in (segment, forged))
     assert one.rows.tobytes() + one.vectors.tobytes() != two.rows.tobytes() + two.vectors.tobytes()
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
 from gitmem.paths import IndexPaths
+from gitmem.store import segment_writer
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.postings import WINDOW_ROWS
@@ -36,6 +37,12 @@ from tests.store.sample_rows import (
 many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.fixture(autouse=True, params=["deflated", "as it is"])
+def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all segments be small, or none."""
+    monkeypatch.setattr(segment_writer, "DEFLATED_ROWS", 1 << 20 if request.param == "deflated" else -1)
+
+
 def reopen(folder: Path, entry: SegmentEntry) -> Segment:
     segment = find_segment(folder, entry)
     assert segment is not None
@@ -50,6 +57,18 @@ def test_rows_survive_a_round_trip_through_a_segment(tmp_path: Path, blobs: list
     segment = reopen(tmp_path, write_segment(tmp_path, rows))
     segment.check()
     assert_same_rows(segment.load_rows(), rows)
+
+
+def test_a_segment_of_few_rows_takes_fewer_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = [chunk(20 * number, cookie=1, sign=number) for number in range(1, 10)]
+    rows = rows_of([SampleBlob(oid_of(str(number)), "python", "python", 0, chunks) for number in range(40)])
+    sizes = []
+    for limit in (360, 359):
+        monkeypatch.setattr(segment_writer, "DEFLATED_ROWS", limit)
+        entry = write_segment(tmp_path, rows)
+        assert_same_rows(reopen(tmp_path, entry).load_rows(), rows)
+        sizes.append(entry.bytes)
+    assert sizes[0] < 0.8 * sizes[1]
 
 
 @many
