@@ -132,7 +132,7 @@ class OpenSegments:
         return self.vectors(rows) * self.scales(rows)[:, None]
 
     def scales(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the factors that bring the vectors of some rows to unit length; 0 for one that is no finite number."""
+        """Return the factors that bring the vectors of some rows to unit length; 0 if it is not finite."""
         scales = self.gather(("scale",), rows)["scale"].astype(np.float32)
         return np.where(np.isfinite(scales), scales, np.float32(0))
 
