@@ -31,6 +31,7 @@ from gitmem.indexing.tree_digest import find_last_digest
 from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
 from gitmem.memory.last_tip import find_lost_records
+from gitmem.settings import Settings
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
@@ -102,12 +103,22 @@ class Status:
     tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
 
+def _unused_key(settings: Settings) -> str:
+    """Return the end of a sentence that says that a key for a provider is set and not used, "" without one."""
+    names = [name for name, key in (("openai", settings.openai_key), ("ollama", settings.provider_key)) if key]
+    return "".join(
+        f"; the key for `{name}` is not used, unless: git config --global gitmem.provider {name}" for name in names
+    )
+
+
 def read_status(workspace: Workspace) -> Status:
     """Return the state of the index. Raises UnsafeIndex, NewerFormat."""
     location = workspace.location
     status = Status(NO_INDEX, describe_head(location), location.head_commit, location.head_tree, workspace.paths.root)
     provider = selected_provider(workspace.settings)
     status.provider, status.provider_data = provider.name, provider.data_notice
+    if provider.is_bundled:
+        status.provider_data += _unused_key(workspace.settings)
     lost = find_lost_records(location)
     status.memory_problem = f"{lost.problem}; run `{lost.remedy}`" if lost else ""
     try:

@@ -5,9 +5,9 @@ from the present memory: one that was deleted since is not shown again.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.commit_excerpts import find_commit_excerpt
@@ -16,7 +16,7 @@ from gitmem.answering.record_excerpts import read_records
 from gitmem.answering.sessions import Session, SessionResult, session_json
 from gitmem.chunking.blob_text import text_of
 from gitmem.display import count, visible
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, UsageError
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes
 from gitmem.locations import LineRange, Location, format_location
@@ -77,10 +77,15 @@ def _code_excerpt(workspace: Workspace, result: SessionResult, data: bytes | Non
     uri = (folder / result.path).as_uri() if folder and result.path.isprintable() else None
     fields = {"id": json_path(location), "file_uri": uri}
     if data is None:
-        return Excerpt(heading, [], result.start_line, "", fields, [_GONE])
+        return _without_text(heading, result, fields, _GONE)
     # Masked as a whole: only the whole text shows that a chunk belongs to a key that began in an earlier one.
     lines = lines_of(mask_secrets(text_of(data, result.language)), result.start_line, result.end_line)
     return Excerpt(heading, lines, result.start_line, join_lines(lines), fields)
+
+
+def _without_text(heading: str, result: SessionResult, fields: Mapping[str, Any], problem: str) -> Excerpt:
+    """Return a result that has no text, with the reason."""
+    return Excerpt(heading, [], result.start_line, "", {**fields, "problem": problem}, [problem])
 
 
 def _record_excerpt(workspace: Workspace, store: RecordStore, result: SessionResult) -> Excerpt:
@@ -90,10 +95,12 @@ def _record_excerpt(workspace: Workspace, store: RecordStore, result: SessionRes
             excerpt = find_commit_excerpt(workspace.location, name)
         else:
             excerpt = read_records(store, store.tip(), name, 1, partial(read_state, workspace))[0]
-    except GitmemError:
+    except UsageError:  # no such record or revision any more
         excerpt = None
+    except GitmemError as problem:  # one damaged result must not hide the others
+        return _without_text(visible(name), result, {"id": name}, problem.message)
     if excerpt is None:
-        return Excerpt(visible(name), [], result.start_line, "", {"id": name}, [_GONE])
+        return _without_text(visible(name), result, {"id": name}, _GONE)
     return excerpt._replace(fields={**excerpt.fields, "id": name, "file_uri": None})
 
 

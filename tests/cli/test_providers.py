@@ -235,6 +235,16 @@ def test_a_model_in_a_folder_indexes_and_searches_also_changed_files(
     assert not (repo.path / ".gitmem" / "vectors").exists()
 
 
+def test_status_mentions_a_key_that_is_not_used_but_never_shows_it(
+    cli: Cli, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert status_of(cli, repo)["provider"]["data"] == "nothing leaves this machine"
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    outcome = cli("status", cwd=repo.path)
+    assert "nothing leaves this machine; the key for `openai` is not used, unless: git config" in outcome.out
+    assert KEY not in outcome.out + outcome.err
+
+
 def test_only_gitmem_index_changes_the_model_of_an_index(cli: Cli, repo: Repo, remote: ProviderServer) -> None:
     bundled = status_of(cli, repo)["model"]
     repo.commit({"new.py": "def entirely_new():\n    return 1\n"})

@@ -135,6 +135,26 @@ def test_a_note_is_added_edited_deleted_and_restored_with_forms(writing: Served)
     assert "Changed." in writing.page(record)
 
 
+def test_a_record_whose_history_is_damaged_is_shown_with_the_reason(writing: Served, own: Repo) -> None:
+    base = {"repository": "sample", "to": "/memory?repository=sample"}
+    submit(writing, "addNote", **base, content="The former text.", type="decision", paths="")
+    (note,) = writing.get("/repositories/sample/notes")["items"]
+    former = own.git("rev-parse", "refs/gitmem/memory^{commit}").strip()
+    record = f"/record?repository=sample&id={note['id']}"
+    submit(writing, "changeNote", repository="sample", id=note["id"], content="Changed.", paths="", to=record)
+    spoil(own, former)
+    page = writing.page(record)
+    assert "Changed." in page
+    assert former in page
+
+
+def spoil(repository: Repo, oid: str) -> None:
+    """Replace a loose object of a repository by noise."""
+    file = repository.path / ".git" / "objects" / oid[:2] / oid[2:]
+    file.chmod(0o600)
+    file.write_bytes(b"noise")
+
+
 def test_documents_and_conversations_are_added_with_forms(writing: Served) -> None:
     base = {"repository": "sample", "to": "/memory"}
     submit(writing, "addDocument", **base, content="All about cookies.", title="Cookies", type="doc", source="")

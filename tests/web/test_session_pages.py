@@ -6,17 +6,29 @@ import pytest
 
 from tests.gitrepo import Repo
 from tests.web.served import BEARER, Served
-from tests.web.test_page import submit
+from tests.web.test_page import spoil, submit
 
 ONE = "/repositories/sample"
 
 
-def keep(served: Served, query: str = "sign the cookie") -> str:
+def keep(served: Served, query: str = "sign the cookie", **filters: object) -> str:
     """Keep a search; return the id of its session."""
-    body = {"query": query, "limit": 3}
+    body = {"query": query, "limit": 3, **filters}
     answer = served.client.post(f"/api/v1{ONE}/sessions", json=body, headers=BEARER)
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
+
+
+def test_a_damaged_record_of_a_search_is_not_called_gone(writing: Served, own: Repo) -> None:
+    note = writing.send("POST", f"{ONE}/notes", 201, content="How the cookie is signed.", type="fact")
+    session = keep(writing, kind=["notes"])
+    items = writing.get(f"{ONE}/items", id=session)["items"]
+    assert "How the cookie is signed." in str(items), "the note is among the results"
+    path = next(line for line in own.git("ls-tree", "-r", "refs/gitmem/memory").splitlines() if note["id"] in line)
+    spoil(own, path.split()[2])
+    problems = [item.get("problem", "") for item in writing.get(f"{ONE}/items", id=session)["items"]]
+    assert any(path.split()[2] in problem for problem in problems)
+    assert "this text no longer exists" not in problems
 
 
 def test_a_kept_search_is_listed_read_and_reported(writing: Served, own: Repo) -> None:

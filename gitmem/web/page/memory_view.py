@@ -116,7 +116,7 @@ def record_page(service: Service, query: Query, _call: Call) -> Page:
         "roles": ROLES,
         "document": mask_value(_document_fields(records[0])) if records and records[0].kind == DOCUMENT else None,
         "turns": mask_value([turn_json(load_turn(one)) for one in records if one.kind == TURN]),
-        "history": _history(workspace, identity),
+        **_history(workspace, identity),
     }
     return Page("record", values)
 
@@ -133,21 +133,24 @@ def _show(fields: dict[str, Any], identity: str, kind: str, text: str) -> dict[s
     return {"id": identity, "kind": kind, "fields": visible_fields, "content": text}
 
 
-def _history(workspace: Workspace, identity: str) -> list[dict[str, Any]]:
-    """Return the revisions of a record, newest first, each with the lines that differ from the one before."""
+def _history(workspace: Workspace, identity: str) -> dict[str, Any]:
+    """Return the revisions of a record, newest first, each with the lines that differ from the one before.
+
+    If they cannot be read, the reason is returned instead: the record itself is shown nevertheless.
+    """
     try:
         entries = read_log(workspace, name=identity, limit=_LOG)
-    except GitmemError:
-        return []
-    # Each revision is read once, and compared with the one before it.
-    texts = [_text_at(workspace, identity, entry.commit) for entry in entries]
+        # Each revision is read once, and compared with the one before it.
+        texts = [_text_at(workspace, identity, entry.commit) for entry in entries]
+    except GitmemError as problem:
+        return {"history": [], "history_problem": mask_text(problem.message)}
     history = []
     for place, entry in enumerate(entries):
         older = texts[place + 1] if place + 1 < len(texts) else ""
         # The first two lines of a difference are the names of the files.
         lines = list(unified_diff(older.splitlines(), texts[place].splitlines(), lineterm="", n=2))[2:]
         history.append({**_entry(entry), "diff": [visible_code(mask_text(line)) for line in lines[:_MAX_DIFF]]})
-    return history
+    return {"history": history, "history_problem": ""}
 
 
 def _text_at(workspace: Workspace, identity: str, commit: str) -> str:
