@@ -120,6 +120,8 @@ def _run_options(rev: str, *, no_wait: bool, history: bool, since: str, **others
     return IndexOptions(rev, wait=not no_wait, history=history, since=earliest, **others)
 
 
+_DATA_VARIABLE: Final = "XDG_DATA_HOME"
+
 _EXCLUSIVE: Final = (
     ("rev", "uncommitted", ""), ("rev", "history", "a query with `--rev` indexes its commits"),
     ("dry_run", "reset", ""), ("dry_run", "graph", ""), ("dry_run", "history", ""), ("dry_run", "name", ""),
@@ -207,19 +209,39 @@ def _enter(workspace: Workspace, name: str) -> None:
 
 
 def _open(ctx: click.Context, path: str, *, dry_run: bool) -> Workspace:
-    """Open the repository of a path. A folder or file outside of any becomes known, unless this is a dry run."""
+    """Open the repository of a path. A folder or file outside of any becomes known, in a dry run to this process."""
     try:
         workspace = open_here(ctx.obj, path)
         if not path or dry_run or not workspace.location.plain:
             return workspace
     except OutsideRepository:
-        if not path or dry_run:
+        if not path:
             raise
     from gitmem.git.plain_folders import make_plain_folder  # few runs are the first one of a folder
+
+    if dry_run:
+        _use_temporary_data_folder(ctx)
 
     # Also for a known folder: a file may be added to it, or the whole of it after single files.
     make_plain_folder(Path(ctx.obj.folder) / path, os.environ)
     return open_here(ctx.obj, path)
+
+
+def _use_temporary_data_folder(ctx: click.Context) -> None:
+    """Keep this process from writing into the data folder of the user, until the command ends."""
+    import shutil  # both are slow to import
+    import tempfile
+
+    known, folder = os.environ.get(_DATA_VARIABLE), tempfile.mkdtemp(prefix="gitmem-")
+
+    def restore() -> None:
+        os.environ.pop(_DATA_VARIABLE, None)
+        if known is not None:
+            os.environ[_DATA_VARIABLE] = known
+        shutil.rmtree(folder, ignore_errors=True)
+
+    ctx.obj.at_end(restore)
+    os.environ[_DATA_VARIABLE] = folder
 
 
 def _remove_index(workspace: Workspace) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final, Protocol
 
+from gitmem.registry import OFF_VARIABLE
 from tests.bench import (
     ablation,
     bisect_hints,
@@ -130,6 +131,8 @@ def main(args: list[str] | None = None) -> int:
     options = build_parser().parse_args(args)
     # Without compiled modules every measured start would compile them.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # Copies that are measured would remain in the user's list of repositories.
+    os.environ.setdefault(OFF_VARIABLE, "1")
     try:
         figures = BENCHMARKS[options.benchmark].measure(options)
     except (CommandFailed, SubjectError) as problem:

@@ -158,7 +158,10 @@ def test_messages_know_that_a_folder_has_no_commits(cli: Cli, folder: Path, tmp_
 
 
 def test_nothing_becomes_known_by_a_dry_run_a_wrong_path_or_another_command(cli: Cli, folder: Path, data: Path) -> None:
-    assert_error(cli("index", "--dry-run", str(folder)), ExitCode.USAGE, "is not inside a git repository")
+    planned = cli("index", "--dry-run", str(folder))
+    assert planned.code == ExitCode.OK
+    assert f"would index folder {folder.name}" in planned.out
+    assert_error(cli("index", "--dry-run", str(folder / "none")), ExitCode.USAGE, "does not exist")
     assert_error(cli("index", str(folder / "none")), ExitCode.USAGE, "does not exist")
     for command in (("index",), ("query", "key"), ("status",), ("watch",), ("get", "plan.md")):
         assert cli(*command, cwd=folder).code == ExitCode.USAGE

@@ -360,6 +360,9 @@ REPORT_CREATE: Final = _tool(
     file_name={"type": "string", "maxLength": 200, "description": "behind the time"},
     ascii_filename={"type": "string", "maxLength": 200, "description": "like `file_name`, in English"},
 )
+LIST_MAX: Final = 100
+"""Most items of a list."""
+
 LIST: Final = _tool(
     "list",
     "List",
@@ -368,7 +371,7 @@ LIST: Final = _tool(
     ["what"],
     what=_choice(["notes", "stale notes", "documents", "conversations", "sessions", "templates", "repositories"]),
     type={"type": "string", "description": "type of note or document"},
-    limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
+    limit={"type": "integer", "minimum": 1, "maximum": LIST_MAX, "default": 20},
     root=ROOT,
     format=FORMAT,
 )

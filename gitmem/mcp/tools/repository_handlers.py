@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gitmem.actions.repository_rows import list_lines, read_rows, row_json, totals_json
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.descriptions import LIST_MAX
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.text_output import Block, render_blocks
 
@@ -24,6 +25,7 @@ def list_repositories(environment: Mapping[str, str], arguments: Arguments) -> s
     lines = list_lines(rows)
     notes = [] if rows else ["no repository is known; the user can add one: gitmem repos add PATH"]
     if len(shown) < len(rows):
-        notes.append(f"{len(rows) - len(shown)} more; raise the limit")
+        advice = "raise the limit" if len(shown) < LIST_MAX else "the user can list all of them: gitmem repos list"
+        notes.append(f"{len(rows) - len(shown)} more; {advice}")
     blocks = [Block(line, []) for line in lines[: len(shown)]]
     return render_blocks(blocks, lines[-1] if lines else "registry", notes, advice="lower the limit")

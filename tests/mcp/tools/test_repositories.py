@@ -115,6 +115,18 @@ def test_a_revision_that_no_repository_has_is_one_error(two: list[Repo]) -> None
     talk(two[0].path, action, TOOLSETS)
 
 
+def test_a_list_of_the_highest_limit_names_the_command_for_the_rest(
+    two: list[Repo], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitmem.mcp.tools.repository_handlers.LIST_MAX", 1)
+
+    async def action(client: Client) -> None:
+        text = await ask(client, "list", what="repositories", limit=1)
+        assert "2 more; the user can list all of them: gitmem repos list" in text
+
+    talk(two[0].path, action, TOOLSETS)
+
+
 def test_list_has_a_row_for_each_repository_and_the_sums(two: list[Repo]) -> None:
     async def action(client: Client) -> None:
         value = await ask_json(client, "list", what="repositories")
