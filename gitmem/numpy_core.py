@@ -47,7 +47,8 @@ class _Finder:
         if not part:
             return self._find_numpy(path)
         if self._module is not None:
-            self._module.need_all()
+            # Not awaited if another thread runs it: that thread may need the part which this one is importing.
+            self._module.need_all(wait=False)
         return None
 
     def _find_numpy(self, path: "Sequence[str] | None") -> ModuleSpec | None:
@@ -103,22 +104,25 @@ class _NumpyCore(ModuleType):
             for name in absent:
                 del sys.modules[name]
 
-    def need_all(self) -> None:
-        """Run the rest of numpy's start if only the core is loaded."""
+    def need_all(self, *, wait: bool = True) -> None:
+        """Run the rest of numpy's start if only the core is loaded; `wait` for another thread that runs it."""
         start: _Start = self.__dict__["_start"]
-        with start.lock:
+        if not start.lock.acquire(blocking=wait):
+            return
+        try:
             if start.state == _CORE:
                 start.state = _ALL
                 sys.meta_path.remove(start.finder)
                 start.own.exec_module(self)
+        finally:
+            start.lock.release()
 
     def __getattr__(self, name: str) -> Any:
         start: _Start = self.__dict__["_start"]
         if name == "matrix" and start.state == _CORE and _is_core(sys._getframe(1)):
             return _NoMatrix
-        with start.lock:
-            if not name.startswith("__") or name in _OWN_OF_ALL:
-                self.need_all()
+        if not name.startswith("__") or name in _OWN_OF_ALL:
+            self.need_all()
         # This thread or another one has run the start, whose own `__getattr__` is asked here too.
         return super().__getattribute__(name)
 

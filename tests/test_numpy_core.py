@@ -66,6 +66,18 @@ with ThreadPoolExecutor(8) as threads:
     assert run(program) == "{(0, 5)}\n"
 
 
+def test_threads_that_import_parts_of_the_rest_at_once_all_end() -> None:
+    program = """
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+parts = ["numpy.linalg", "numpy.lib.stride_tricks", "numpy.ma", "numpy.fft", "numpy.matrixlib", "numpy.random"]
+with ThreadPoolExecutor(8) as threads:
+    found = threads.map(lambda n: (import_module(parts[n % 6]), np.unique([n % 1, 5]))[1].tolist(), range(48))
+    print({tuple(each) for each in found})
+"""
+    assert run(program) == "{(0, 5)}\n"
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     program = """
 for name in ("nothing", "nothing"):
