@@ -16,6 +16,8 @@ def open_here(invocation: Invocation, path: str = "") -> Workspace:
         workspace = client.answers.workspace()
     else:
         workspace = open_workspace(Path(invocation.folder) / path, os.environ)
+    if invocation.paths is None:
+        _warn_of_unknown_variable(invocation)
     invocation.paths = workspace.paths  # for the event of this command
     if invocation.warns:
         _warn_of_lost_records(workspace)
@@ -28,6 +30,20 @@ def open_here_if_any(invocation: Invocation) -> Workspace | None:
         return open_here(invocation)
     except NotARepository:
         return None
+
+
+def _warn_of_unknown_variable(invocation: Invocation) -> None:
+    """Warn of a variable `GITMEM_...` that nothing reads: it is probably misspelt."""
+    environment = console.environment()
+    if invocation.quiet or not any(name.startswith("GITMEM_") for name in environment):
+        return
+    from gitmem.cli.error_output import say
+    from gitmem.settings import find_unknown_variable
+
+    problem = find_unknown_variable(environment)
+    if problem is not None:
+        say(f"warning: {problem.message}")
+        say(f"hint: {problem.hint}")
 
 
 def _warn_of_lost_records(workspace: Workspace) -> None:

@@ -17,9 +17,9 @@ from gitmem.chunking.blob_text import MAX_GROWTH
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import RETRIED
-from gitmem.store.format import Container
 from gitmem.store.leaf_table import MAX_HEADER, Key, segment_keys
 from gitmem.store.manifest import SegmentEntry
+from gitmem.store.packed_file import PackedContainer
 from gitmem.store.section import damaged
 from gitmem.store.segment import MAGIC, Segment
 from gitmem.store.segment_writer import SegmentSource, write_sources
@@ -29,6 +29,9 @@ PACK_BYTES: Final = 24 << 20
 
 MAX_PACK_BYTES: Final = 96 << 20
 """Size up to which a pack is read. One blob of the largest size that is indexed, with long vectors, fits."""
+
+_MOST_INFLATED: Final = 64 << 20
+"""Bytes that the deflated sections of a pack may have. Only packs of few rows have some, a tenth of it."""
 
 _ROW_BYTES: Final = 400
 """Bytes of a row without its vector, on average."""
@@ -95,7 +98,7 @@ def open_pack(name: str, data: bytes, dimensions: int, id_bytes: int) -> Segment
     path = Path(name)
     if hashlib.blake2b(data, digest_size=20).hexdigest() != name:
         raise damaged(path, "its content does not match its name")
-    segment = Segment(Container(path, MAGIC, data, max_header=MAX_HEADER))
+    segment = Segment(PackedContainer(path, MAGIC, data, max_header=MAX_HEADER, most_inflated=_MOST_INFLATED))
     # Checksums first: a block that fails one must not reach a decoder.
     segment.check_blocks()
     segment.check_structure()

@@ -44,7 +44,7 @@ _ALIGN: Final = 64
 START: Final = struct.Struct("<8sII")
 _PREFIX_BYTES: Final = START.size + 4
 _END: Final = struct.Struct("<II")
-_MAX_HEADER: Final = 64 << 20
+MAX_HEADER: Final = 64 << 20
 
 Buffer = bytes | bytearray | memoryview
 
@@ -120,7 +120,7 @@ class Container:
         *,
         oldest: int = FORMAT,
         is_verified: bool = False,
-        max_header: int = _MAX_HEADER,
+        max_header: int = MAX_HEADER,
     ) -> None:
         """Open the bytes of a file, or a mapped file.
 

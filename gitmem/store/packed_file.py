@@ -22,7 +22,7 @@ import numpy as np
 from gitmem.arrays import NDArray, distinct
 from gitmem.maps import find_mapped
 from gitmem.named_tuple import NamedTuple
-from gitmem.store.format import BLOCK, Buffer, Container, ContainerWriter
+from gitmem.store.format import BLOCK, MAX_HEADER, Buffer, Container, ContainerWriter
 from gitmem.store.section import Section, damaged
 
 PACKED_BLOCK: Final = 1 << 15
@@ -133,11 +133,26 @@ def _blocks(parts: Iterable[Buffer]) -> Iterator[bytes]:
 class PackedContainer(Container):
     """Open container, some of whose sections may be deflated. Raises as `Container`."""
 
-    def __init__(self, path: Path, magic: bytes, data: Any, *, is_verified: bool = False) -> None:
-        super().__init__(path, magic, data, is_verified=is_verified)
+    def __init__(
+        self,
+        path: Path,
+        magic: bytes,
+        data: Any,
+        *,
+        is_verified: bool = False,
+        max_header: int = MAX_HEADER,
+        most_inflated: int | None = None,
+    ) -> None:
+        """Open the bytes of a file, or a mapped file.
+
+        `most_inflated` is the largest number of bytes that the deflated sections may have, by default as many as those
+        of a file of this size can have. For the others see `Container`.
+        """
+        super().__init__(path, magic, data, is_verified=is_verified, max_header=max_header)
+        most = max(_SMALL, _MAX_RATIO * len(self._view)) if most_inflated is None else most_inflated
         try:
             packed = dict(self.fields.get(_FIELD, {}))
-            if sum(length for length, *_ in packed.values()) > max(_SMALL, _MAX_RATIO * len(self._view)):
+            if sum(length for length, *_ in packed.values()) > most:
                 raise ValueError("more bytes than a file of this size can have")
             for name, (length, width, is_ascending, ends) in packed.items():
                 packing = Packing(int(width), bool(is_ascending))

@@ -10,10 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-WANTED: Final = os.environ.get("GITMEM_TEST_BROWSER", "")
+WANTED: Final = os.environ.get("TEST_GITMEM_BROWSER", "")
 """Browser that must be used: without it the tests fail. If none is named and none is found, they are skipped."""
 
-SCREENSHOTS: Final = os.environ.get("GITMEM_TEST_SCREENSHOTS", "")
+SCREENSHOTS: Final = os.environ.get("TEST_GITMEM_SCREENSHOTS", "")
 """Folder for a screenshot of every page, if one is wanted."""
 
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -355,7 +355,7 @@ def test_a_full_disk_keeps_the_old_index(own: Repo) -> None:
         index.mkdir()
         subprocess.run(["mount", "--bind", place, index], check=True)
         try:
-            words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(5000))
+            words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(15000))
             own.commit({"big.py": words})
             process = start("index", cwd=own.path)
             assert process.returncode == ExitCode.FAILED, process

@@ -87,3 +87,16 @@ def test_an_invalid_file_ends_every_command_before_it_writes_or_listens(
     assert (outcome.code, outcome.out) == (ExitCode.USAGE, "")
     assert "unknown key `exclud`" in outcome.err
     assert not (repo.path / ".gitmem").exists()
+
+
+def test_a_command_warns_of_a_variable_that_nothing_reads(
+    cli: Cli, indexed: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_GITMEM_VARIABLE", "1")
+    assert "warning" not in cli("query", "sign", cwd=indexed.path).err
+    monkeypatch.setenv("GITMEM_SEARCH_MAX_LIMITT", "3")
+    warning = "warning: unknown environment variable `GITMEM_SEARCH_MAX_LIMITT`\n"
+    hint = "hint: did you mean `GITMEM_SEARCH_MAX_LIMIT`? unset GITMEM_SEARCH_MAX_LIMITT\n"
+    for args in (["query", "sign"], ["query", "sign", "--rev", "HEAD"], ["status"]):
+        assert cli(*args, cwd=indexed.path).err.count(warning + hint) == 1, args
+    assert "warning" not in cli("-q", "query", "sign", cwd=indexed.path).err

@@ -17,7 +17,7 @@ from tests.sample import Cli
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
 
-MARK = "GITMEM_TEST_RUN"
+MARK = "TEST_GITMEM_RUN"
 PATIENCE = 300.0
 
 

@@ -32,7 +32,7 @@ from tests.faults.worlds import SCENARIOS, chosen
 from tests.gitrepo import Repo, unmeasured_environment
 
 ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.ENOMEM)
-SHIM: Final = "GITMEM_TEST_SHIM"
+SHIM: Final = "TEST_GITMEM_SHIM"
 CAN_STARVE: Final = find_spec("_testcapi") is not None
 KINDS: Final = ("kill", "kill", "torn", "error", "error", "errors", "short", *(["memory"] if CAN_STARVE else []))
 KINDS_BELOW: Final = ("interrupt", "read", "read", "files")

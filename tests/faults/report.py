@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-PROGRESS: Final = "GITMEM_FAULTS_PROGRESS"
+PROGRESS: Final = "TEST_GITMEM_PROGRESS"
 """Variable that makes harnesses print how far they are, in this process and in those that they start."""
 
 _SHOWN: Final = 20
