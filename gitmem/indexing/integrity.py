@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gitmem.chunking.blob_text import MAX_GROWTH
+from gitmem.display import count
 from gitmem.errors import DamagedFile
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
@@ -253,5 +254,5 @@ def _note_missing(view: View, missing_oids: set[str]) -> list[str]:
     notes = [f"`{path_text(paths[oid])}`: git cannot read its blob {oid}" for oid in in_head]
     others = len(missing_oids - paths.keys())
     if others:
-        notes.append(f"{others} indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`")
+        notes.append(f"not in git: {count(others, 'indexed blob')}, uncommitted work or garbage for `gitmem gc`")
     return notes

@@ -113,7 +113,7 @@ def test_blobs_that_git_has_pruned_are_a_note(own: Repo, cli: Cli) -> None:
     own.git("gc", "-q", "--prune=now")
     report = verify(open_sample(own))
     assert report.sound
-    assert report.findings.notes == ["1 indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`"]
+    assert report.findings.notes == ["not in git: 1 indexed blob, uncommitted work or garbage for `gitmem gc`"]
 
 
 def test_head_not_indexed_yet_is_a_note(own: Repo) -> None:
