@@ -6,6 +6,7 @@ decided by the names of the command and the global options in front of them.
 
 import os
 
+from gitmem.cli.leading_options import COMPLETION, split_command_line
 from gitmem.resident.client import Answer, Client
 from gitmem.resident.wire import ERR, OUT, PAGER
 
@@ -31,8 +32,6 @@ _PUBLISHED = ("org:", "--repo=org:")
 """Beginnings of arguments that name repositories of an organisation. The rights there belong to whoever asks, and the
 password may be in the environment of the command."""
 
-_FLAGS = ("-q", "--quiet", "--no-pager")
-_COMPLETION = "_GITMEM_COMPLETE"
 _DEBUG = "GITMEM_DEBUG"
 
 
@@ -42,7 +41,7 @@ def ask_server(args: list[str]) -> int | None:
     Raises: OSError if the answer cannot be printed.
     """
     folder = served_folder(args)
-    if folder is None or _COMPLETION in os.environ or _DEBUG in os.environ:
+    if folder is None or COMPLETION in os.environ or _DEBUG in os.environ:
         return None
     client = Client()
     answer = client.ask(args, folder)
@@ -57,19 +56,13 @@ def served_folder(args: list[str]) -> str | None:
     """Return the folder of `-C`, "" without it, or None if a server may not answer this command line."""
     if any(arg.startswith(_PUBLISHED) for arg in args):
         return None
-    folder = ""
-    rest = iter(args)
-    for arg in rest:
-        if arg == "-C":
-            folder = next(rest, "")
-        elif arg.startswith("-C"):
-            folder = arg[2:]
-        elif arg not in _FLAGS:
-            names = SERVED.get(arg, ())
-            # The help of a command is as wide as the terminal, and click asks the system for its width.
-            served = bool(names) and (names == (_ALL,) or next(rest, None) in names)
-            return folder if served and not {"-h", "--help"}.intersection(args) else None
-    return None
+    line = split_command_line(args)
+    if line is None or "no_server" in line.flags:
+        return None
+    names = SERVED.get(line.command, ())
+    is_served = names == (_ALL,) or (bool(line.args) and line.args[0] in names)
+    # The help of a command is as wide as the terminal, and click asks the system for its width.
+    return line.folder if is_served and not {"-h", "--help"}.intersection(args) else None
 
 
 def print_answer(answer: Answer) -> int:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from click.shell_completion import CompletionItem, ShellComplete
 
-from gitmem.cli.root import COMPLETE_VARIABLE, root
+from gitmem.cli.leading_options import COMPLETION
+from gitmem.cli.root import root
 from gitmem.display import visible
 from gitmem.errors import ExitCode, GitmemError
 
@@ -61,7 +62,7 @@ def _complete(args: list[str], incomplete: str) -> Iterator[CompletionItem]:
     """Yield the values that may follow, as whole words."""
     name, equals, _ = incomplete.partition("=")
     option = f"{name}=" if equals and name.startswith("--") else ""
-    for item in ShellComplete(root, {}, "gitmem", COMPLETE_VARIABLE).get_completions(args, incomplete):
+    for item in ShellComplete(root, {}, "gitmem", COMPLETION).get_completions(args, incomplete):
         if item.type in ("file", "dir"):
             item.value = ""
         elif option and not item.value.startswith(option):

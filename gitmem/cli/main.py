@@ -102,14 +102,18 @@ def _run_fast_path(args: list[str]) -> int | None:
 
         return index_head()
     from gitmem.cli.ask_server import SERVED
+    from gitmem.cli.leading_options import split_command_line
 
-    if not SERVED.keys().isdisjoint(args):  # commands that only read; if it is another one, numpy starts in two steps
+    line = split_command_line(args)
+    if line is None:
+        return None
+    if line.command in SERVED:  # it only reads
         from gitmem.numpy_core import import_core_only
 
         import_core_only()
     from gitmem.cli.plain_query import parse_plain_query
 
-    query = parse_plain_query(args, os.environ)
+    query = parse_plain_query(line, os.environ)
     if query is None:
         return None
     from gitmem.cli.plain_search import run_plain_query

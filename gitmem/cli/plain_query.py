@@ -3,14 +3,13 @@
 Any other command line is left to click, and so is every mistake: it has the messages.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
+from gitmem.cli.leading_options import COMPLETION, CommandLine
 from gitmem.named_tuple import NamedTuple
 
 _COMMANDS: Final = ("query", "search")
-_COMPLETION: Final = "_GITMEM_COMPLETE"
-_GLOBAL_FLAGS: Final = {"-q": "quiet", "--quiet": "quiet", "--no-pager": "no_pager", "--no-server": "no_server"}
 FLAGS: Final = {
     "--json": "as_json",
     "--jsonl": "as_lines",
@@ -18,49 +17,45 @@ FLAGS: Final = {
     "--paths-only": "paths_only",
     "--full": "full",
 }
+"""Options of the command that are parsed here, with its parameters."""
+
 _EXCLUDING: Final = frozenset({"as_json", "as_lines", "paths_only"})
 """Flags of which one at most may be given."""
+
+_MAX_DIGITS: Final = 9
 
 
 class PlainQuery(NamedTuple):
     """Command line of a query. `limit` 0 means the configured default; the flags are parameters of the command."""
 
-    command: str
+    line: CommandLine
     words: tuple[str, ...]
-    folder: str
     limit: int
     flags: frozenset[str]
 
 
-def parse_plain_query(args: list[str], environment: Mapping[str, str]) -> PlainQuery | None:
+def parse_plain_query(line: CommandLine, environment: Mapping[str, str]) -> PlainQuery | None:
     """Return the query of a command line, or None if click must parse it."""
-    rest, folder = iter(args), "."
+    if line.command not in _COMMANDS or COMPLETION in environment:
+        return None
     flags: set[str] = set()
-    for arg in rest:
-        if arg in _COMMANDS:
-            return None if _COMPLETION in environment else _parse_command(arg, rest, flags, folder)
-        if arg in _GLOBAL_FLAGS:
-            flags.add(_GLOBAL_FLAGS[arg])
-        elif arg == "-C":
-            folder = next(rest, "")
-        else:
-            return None
-    return None
-
-
-def _parse_command(command: str, args: Iterator[str], flags: set[str], folder: str) -> PlainQuery | None:
-    words, limit = [], 0
+    words: list[str] = []
+    limit, args = 0, iter(line.args)
     for arg in args:
         if arg in FLAGS:
             flags.add(FLAGS[arg])
         elif arg in ("-n", "--limit"):
-            number = next(args, "")
-            limit = int(number) if number.isascii() and number.isdigit() else 0
+            limit = _parse_limit(next(args, ""))
             if not limit:
                 return None
         elif arg.startswith("-") and arg != "-":
             return None
         else:
             words.append(arg)
-    is_plain = words and folder and len(_EXCLUDING & flags) <= 1
-    return PlainQuery(command, tuple(words), folder, limit, frozenset(flags)) if is_plain else None
+    is_plain = words and len(_EXCLUDING & flags) <= 1
+    return PlainQuery(line, tuple(words), limit, frozenset(flags)) if is_plain else None
+
+
+def _parse_limit(text: str) -> int:
+    """Return a positive number in plain digits, 0 for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else 0

@@ -13,10 +13,10 @@ from gitmem.freshness.tree_selection import WORKING_TREE
 
 def run_plain_query(plain: PlainQuery) -> ExitCode:
     """Run the query and return its exit code. Raises what the command raises."""
-    flags = plain.flags
-    with invocation_scope(), measured(f"cli.{plain.command}") as operation:
+    command, _, folder, flags = plain.line
+    with invocation_scope(), measured(f"cli.{command}") as operation:
         pager, server = "no_pager" not in flags, "no_server" not in flags
-        invocation = begin(Invocation(plain.folder, quiet="quiet" in flags, pager=pager, server=server))
+        invocation = begin(Invocation(folder or ".", quiet="quiet" in flags, pager=pager, server=server))
         try:
             code = _search(plain, invocation)
         finally:
@@ -32,5 +32,5 @@ def _search(plain: PlainQuery, invocation: Invocation) -> ExitCode:
     names = nested_names(workspace, WORKING_TREE, None, is_default=True)
     query = Query(read_query(plain.words), form.limit, details=form.has_details)
     if len(plain.words) > 1 and not invocation.quiet:
-        hint_at_paths(plain.folder, plain.words)
+        hint_at_paths(invocation.folder, plain.words)
     return search_trees(workspace, names, query, WORKING_TREE, form, refresh=True)

@@ -11,6 +11,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.console import absolute
 from gitmem.cli.invocation import Invocation, begin, invocation_scope
+from gitmem.cli.leading_options import COMPLETION
 from gitmem.errors import ExitCode
 from gitmem.events import measured
 from gitmem.settings import LOG_LEVELS
@@ -63,7 +64,6 @@ COMMANDS: Final = {
 """Commands with the first line of their help. Listing them here avoids the import of every command for `--help`."""
 
 ALIASES: Final = {"search": "query"}
-COMPLETE_VARIABLE: Final = "_GITMEM_COMPLETE"
 
 
 class LazyGroup(CommandGroup):
@@ -129,7 +129,7 @@ def root(
 
 def invoke(args: list[str]) -> int:
     """Run a command line and return the command's exit code. Errors propagate."""
-    if COMPLETE_VARIABLE in os.environ:
+    if COMPLETION in os.environ:
         return int(import_module("gitmem.cli.completion_reply").reply(os.environ))
     try:
         with invocation_scope(), root.make_context("gitmem", args) as context, measured("cli.") as operation:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from gitmem.cli import tree_search
+from gitmem.cli.leading_options import split_command_line
 from gitmem.cli.main import run
-from gitmem.cli.plain_query import parse_plain_query
+from gitmem.cli.plain_query import PlainQuery, parse_plain_query
 from gitmem.cli.plain_search import run_plain_query
 from gitmem.cli.root import invoke
 from gitmem.errors import UsageError
@@ -23,15 +24,21 @@ PLAIN = [
     ["query", "--jsonl", "-n", "3", "sign"],
     ["query", "sign", "-l", "--limit", "2"], ["query", "--full", "sign"], ["-q", "query", "sign", "README.md"],
     ["--no-server", "query", "sign", "src"], ["query", "nothing_of_this_kind_is_here_at_all"],
-    ["query", "-n", "007", "sign"],
+    ["query", "-n", "007", "sign"], ["-C", "", "query", "sign"], ["-C.", "query", "sign"],
 ]  # fmt: skip
 LEFT_TO_CLICK = [
     [], ["--help"], ["status"], ["query"], ["query", "--help"], ["query", "-h", "x"], ["query", "--rev", "HEAD", "x"],
     ["query", "-n", "0", "x"], ["query", "-n", "x", "y"], ["query", "-n"], ["query", "-n3", "x"],
     ["query", "--limit=3", "x"], ["query", "--json", "--jsonl", "x"], ["query", "x", "--", "src"],
-    ["query", "-e", "-x"], ["--log-level", "debug", "query", "x"], ["-C", "", "query", "x"], ["query", "--jso", "x"],
-    ["memory", "query"], ["query", "-n", "²", "x"],
+    ["query", "-e", "-x"], ["--log-level", "debug", "query", "x"], ["query", "--jso", "x"],
+    ["memory", "query"], ["query", "-n", "9" * 5000, "x"], ["query", "-n", "²", "x"],
 ]  # fmt: skip
+
+
+def parse(args: list[str], environment: dict[str, str]) -> PlainQuery | None:
+    """Return the query of a command line, None if click must parse it."""
+    line = split_command_line(args)
+    return None if line is None else parse_plain_query(line, environment)
 
 
 @pytest.mark.parametrize("args", PLAIN, ids=" ".join)
@@ -48,7 +55,7 @@ def test_a_plain_query_searches_and_prints_as_the_command(
 
     monkeypatch.setattr("gitmem.cli.plain_search.search_trees", record)
     monkeypatch.setattr("gitmem.cli.query.search_trees", record)
-    assert parse_plain_query(args, {}) is not None
+    assert parse(args, {}) is not None
     outputs = []
     for command in (run, invoke):
         code = command(args)
@@ -68,19 +75,19 @@ def test_an_empty_query_is_refused_as_by_the_command(indexed: Repo, monkeypatch:
 
 def run_plain_query_of(args: list[str]) -> int:
     """Run a command line that is a plain query."""
-    query = parse_plain_query(args, {})
+    query = parse(args, {})
     assert query is not None
     return run_plain_query(query)
 
 
-@pytest.mark.parametrize("args", LEFT_TO_CLICK, ids=" ".join)
+@pytest.mark.parametrize("args", LEFT_TO_CLICK)
 def test_any_other_command_line_is_left_to_click(args: list[str]) -> None:
-    assert parse_plain_query(args, {}) is None
+    assert parse(args, {}) is None
 
 
 def test_the_completion_of_a_shell_is_left_to_click() -> None:
-    assert parse_plain_query(["query", "x"], {}) is not None
-    assert parse_plain_query(["query", "x"], {"_GITMEM_COMPLETE": "bash_complete"}) is None
+    assert parse(["query", "x"], {}) is not None
+    assert parse(["query", "x"], {"_GITMEM_COMPLETE": "bash_complete"}) is None
 
 
 def test_a_plain_query_counts_as_an_event_of_the_command(indexed: Repo) -> None:
