@@ -1,7 +1,7 @@
 """What the global options told the running command, and what it remembers until its end. Needs no click."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -26,16 +26,15 @@ class Invocation:
         self.paths: IndexPaths | None = None
         self.warns = False
         self.shows_secrets = False
-        self._ends: list[Callable[[], None]] = []
+        self._ends = ExitStack()
 
     def at_end(self, action: Callable[[], None]) -> None:
-        """Run an action when the command has ended, also after an error. The last action runs first."""
-        self._ends.append(action)
+        """Run an action when the command has ended, also after an error or a failed action. The last runs first."""
+        self._ends.callback(action)
 
     def end(self) -> None:
         """Run the actions for the end."""
-        while self._ends:
-            self._ends.pop()()
+        self._ends.close()
 
 
 _current: ContextVar[Invocation | None] = ContextVar("invocation", default=None)
