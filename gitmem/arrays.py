@@ -49,7 +49,7 @@ def distinct_with_places(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np
 
 
 def is_among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each value whether it is one of the others."""
+    """Return for each value whether it is one of the others. numpy must compare the two types exactly."""
     if not len(others):
         return np.zeros(len(values), np.bool_)
     ascending = np.sort(others)

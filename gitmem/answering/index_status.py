@@ -103,11 +103,13 @@ class Status:
     tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
 
-def _unused_key(settings: Settings) -> str:
-    """Return the end of a sentence that says that a key for a provider is set and not used, "" without one."""
-    names = [name for name, key in (("openai", settings.openai_key), ("ollama", settings.provider_key)) if key]
+def _unused_keys(settings: Settings) -> str:
+    """Return the end of a sentence that names keys that are set and not used, "" without one."""
+    keys = {"gitmem.openaiKey": settings.openai_key, "gitmem.providerKey": settings.provider_key}
     return "".join(
-        f"; the key for `{name}` is not used, unless: git config --global gitmem.provider {name}" for name in names
+        f"; `{name}` is set and not used (git config --global gitmem.provider selects a provider)"
+        for name, key in keys.items()
+        if key
     )
 
 
@@ -118,7 +120,7 @@ def read_status(workspace: Workspace) -> Status:
     provider = selected_provider(workspace.settings)
     status.provider, status.provider_data = provider.name, provider.data_notice
     if provider.is_bundled:
-        status.provider_data += _unused_key(workspace.settings)
+        status.provider_data += _unused_keys(workspace.settings)
     lost = find_lost_records(location)
     status.memory_problem = f"{lost.problem}; run `{lost.remedy}`" if lost else ""
     try:

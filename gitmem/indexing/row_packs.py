@@ -17,7 +17,7 @@ from gitmem.chunking.blob_text import MAX_GROWTH
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import RETRIED
-from gitmem.store.leaf_table import MAX_HEADER, Key, segment_keys
+from gitmem.store.leaf_table import MAX_FOREIGN_HEADER, Key, segment_keys
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.packed_file import PackedContainer
 from gitmem.store.section import damaged
@@ -98,7 +98,7 @@ def open_pack(name: str, data: bytes, dimensions: int, id_bytes: int) -> Segment
     path = Path(name)
     if hashlib.blake2b(data, digest_size=20).hexdigest() != name:
         raise damaged(path, "its content does not match its name")
-    segment = Segment(PackedContainer(path, MAGIC, data, max_header=MAX_HEADER, most_inflated=_MOST_INFLATED))
+    segment = Segment(PackedContainer(path, MAGIC, data, max_header=MAX_FOREIGN_HEADER, most_inflated=_MOST_INFLATED))
     # Checksums first: a block that fails one must not reach a decoder.
     segment.check_blocks()
     segment.check_structure()

@@ -17,7 +17,7 @@ from gitmem.store.segment import Segment
 
 MAGIC: Final = b"GMLEAVES"
 
-MAX_HEADER: Final = 1 << 20
+MAX_FOREIGN_HEADER: Final = 1 << 20
 """Length of the header of a file from elsewhere: decoding takes some thirty times as much memory."""
 
 Key = tuple[bytes, str]
@@ -59,7 +59,7 @@ def format_table(table: LeafTable) -> bytes:
 
 def parse_table(path: Path, data: Any) -> LeafTable:
     """Return the content of a file; `path` is for messages. Raises: DamagedFile, NewerFormat, OldFormat."""
-    file = Container(path, MAGIC, data, max_header=MAX_HEADER)
+    file = Container(path, MAGIC, data, max_header=MAX_FOREIGN_HEADER)
     try:
         blobs, width = int(file.fields["blobs"]), int(file.fields["id_bytes"])
         languages = [str(name) for name in file.fields["languages"]]

@@ -1,4 +1,4 @@
-"""Containers with deflated sections, for indexes of the past: half the bytes, and a block is inflated to be read.
+"""Containers with deflated sections: half the bytes, and a block is inflated to be read.
 
     section = deflate(block) ...
     block   = `PACKED_BLOCK` bytes of the content, the last one fewer
@@ -9,8 +9,9 @@ significance: first the lowest bytes of all of them. Columns of small numbers th
 stored bytes.
 """
 
-# The index of a tree is searched in milliseconds, many times an hour, so its sections are read as they are. The past is
-# asked rarely and has many times the rows, most of which never are results.
+# Two kinds of segment are packed. The past is asked rarely and has many times the rows, most of which never are results.
+# A small segment is inflated in a fraction of a millisecond. A large one of a tree is searched in milliseconds, many
+# times an hour, so its sections are read as they are.
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -44,7 +44,8 @@ _CHECKED_TERMS: Final = 1 << 14
 class Segment:
     """Open segment.
 
-    One that `is_compact` has deflated sections, vectors of fewer `levels`, and records that are not those of names.
+    One that `is_compact` has vectors of fewer `levels`, and records that are not those of names. The container inflates
+    sections that are deflated.
     """
 
     def __init__(self, container: Container) -> None:

@@ -241,7 +241,8 @@ def test_status_mentions_a_key_that_is_not_used_but_never_shows_it(
     assert status_of(cli, repo)["provider"]["data"] == "nothing leaves this machine"
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     outcome = cli("status", cwd=repo.path)
-    assert "nothing leaves this machine; the key for `openai` is not used, unless: git config" in outcome.out
+    assert "nothing leaves this machine; `gitmem.openaiKey` is set and not used (git config" in outcome.out
+    assert "gitmem.providerKey" not in outcome.out
     assert KEY not in outcome.out + outcome.err
 
 
