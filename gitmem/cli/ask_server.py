@@ -52,6 +52,12 @@ def ask_server(args: list[str]) -> int | None:
     return None
 
 
+def only_reads(args: list[str]) -> bool:
+    """Return whether the command, or some of its group, may be answered by a server: it changes no file."""
+    line = split_command_line(args)
+    return line is not None and line.command in SERVED
+
+
 def served_folder(args: list[str]) -> str | None:
     """Return the folder of `-C`, "" without it, or None if a server may not answer this command line."""
     if any(arg.startswith(_PUBLISHED) for arg in args):

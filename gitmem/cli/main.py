@@ -101,19 +101,15 @@ def _run_fast_path(args: list[str]) -> int | None:
         from gitmem.cli.fast_path import index_head
 
         return index_head()
-    from gitmem.cli.ask_server import SERVED
-    from gitmem.cli.leading_options import split_command_line
+    from gitmem.cli.ask_server import only_reads
 
-    line = split_command_line(args)
-    if line is None:
-        return None
-    if line.command in SERVED:  # it only reads
+    if only_reads(args):
         from gitmem.numpy_core import import_core_only
 
         import_core_only()
     from gitmem.cli.plain_query import parse_plain_query
 
-    query = parse_plain_query(line, os.environ)
+    query = parse_plain_query(args, os.environ)
     if query is None:
         return None
     from gitmem.cli.plain_search import run_plain_query

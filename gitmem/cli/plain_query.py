@@ -6,7 +6,7 @@ Any other command line is left to click, and so is every mistake: it has the mes
 from collections.abc import Mapping
 from typing import Final
 
-from gitmem.cli.leading_options import COMPLETION, CommandLine
+from gitmem.cli.leading_options import COMPLETION, CommandLine, split_command_line
 from gitmem.named_tuple import NamedTuple
 
 _COMMANDS: Final = ("query", "search")
@@ -34,18 +34,19 @@ class PlainQuery(NamedTuple):
     flags: frozenset[str]
 
 
-def parse_plain_query(line: CommandLine, environment: Mapping[str, str]) -> PlainQuery | None:
+def parse_plain_query(args: list[str], environment: Mapping[str, str]) -> PlainQuery | None:
     """Return the query of a command line, or None if click must parse it."""
-    if line.command not in _COMMANDS or COMPLETION in environment:
+    line = split_command_line(args)
+    if line is None or line.command not in _COMMANDS or COMPLETION in environment:
         return None
     flags: set[str] = set()
     words: list[str] = []
-    limit, args = 0, iter(line.args)
-    for arg in args:
+    limit, rest = 0, iter(line.args)
+    for arg in rest:
         if arg in FLAGS:
             flags.add(FLAGS[arg])
         elif arg in ("-n", "--limit"):
-            limit = _parse_limit(next(args, ""))
+            limit = _parse_limit(next(rest, ""))
             if not limit:
                 return None
         elif arg.startswith("-") and arg != "-":

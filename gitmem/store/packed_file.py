@@ -9,9 +9,9 @@ significance: first the lowest bytes of all of them. Columns of small numbers th
 stored bytes.
 """
 
-# Two kinds of segment are packed. The past is asked rarely and has many times the rows, most of which never are results.
-# A small segment is inflated in a fraction of a millisecond. A large one of a tree is searched in milliseconds, many
-# times an hour, so its sections are read as they are.
+# Two kinds of segment are packed. The past is asked rarely and has many times the rows, most of which never are found.
+# A small segment is inflated in a fraction of a millisecond. A large segment of a tree is searched many times an hour,
+# so its sections are read as they are.
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping

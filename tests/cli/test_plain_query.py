@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from gitmem.cli import tree_search
-from gitmem.cli.leading_options import split_command_line
 from gitmem.cli.main import run
-from gitmem.cli.plain_query import PlainQuery, parse_plain_query
+from gitmem.cli.plain_query import parse_plain_query
 from gitmem.cli.plain_search import run_plain_query
 from gitmem.cli.root import invoke
 from gitmem.errors import UsageError
@@ -35,12 +34,6 @@ LEFT_TO_CLICK = [
 ]  # fmt: skip
 
 
-def parse(args: list[str], environment: dict[str, str]) -> PlainQuery | None:
-    """Return the query of a command line, None if click must parse it."""
-    line = split_command_line(args)
-    return None if line is None else parse_plain_query(line, environment)
-
-
 @pytest.mark.parametrize("args", PLAIN, ids=" ".join)
 def test_a_plain_query_searches_and_prints_as_the_command(
     args: list[str], indexed: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -55,7 +48,7 @@ def test_a_plain_query_searches_and_prints_as_the_command(
 
     monkeypatch.setattr("gitmem.cli.plain_search.search_trees", record)
     monkeypatch.setattr("gitmem.cli.query.search_trees", record)
-    assert parse(args, {}) is not None
+    assert parse_plain_query(args, {}) is not None
     outputs = []
     for command in (run, invoke):
         code = command(args)
@@ -75,19 +68,19 @@ def test_an_empty_query_is_refused_as_by_the_command(indexed: Repo, monkeypatch:
 
 def run_plain_query_of(args: list[str]) -> int:
     """Run a command line that is a plain query."""
-    query = parse(args, {})
+    query = parse_plain_query(args, {})
     assert query is not None
     return run_plain_query(query)
 
 
 @pytest.mark.parametrize("args", LEFT_TO_CLICK)
 def test_any_other_command_line_is_left_to_click(args: list[str]) -> None:
-    assert parse(args, {}) is None
+    assert parse_plain_query(args, {}) is None
 
 
 def test_the_completion_of_a_shell_is_left_to_click() -> None:
-    assert parse(["query", "x"], {}) is not None
-    assert parse(["query", "x"], {"_GITMEM_COMPLETE": "bash_complete"}) is None
+    assert parse_plain_query(["query", "x"], {}) is not None
+    assert parse_plain_query(["query", "x"], {"_GITMEM_COMPLETE": "bash_complete"}) is None
 
 
 def test_a_plain_query_counts_as_an_event_of_the_command(indexed: Repo) -> None:
