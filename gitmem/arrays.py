@@ -4,6 +4,7 @@
 (`gitmem.numpy_core`).
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +20,13 @@ else:
             return cls
 
 
-def differences(values: NDArray[Any]) -> NDArray[Any]:
-    """Return each value minus the one before it, one fewer than there are values. Unsigned types wrap around."""
+def differences(values: NDArray[Any], before: int | None = None) -> NDArray[Any]:
+    """Return each value minus the one before it: one fewer than there are values, unless `before` is given.
+
+    `before` is what the first value is compared with. Unsigned types wrap around.
+    """
     steps: NDArray[Any] = values[1:] - values[:-1]
-    return steps
+    return steps if before is None else np.concatenate([values[:1] - values.dtype.type(before), steps])
 
 
 def first_of_each(ascending: NDArray[Any]) -> NDArray[np.bool_]:
@@ -48,7 +52,7 @@ def distinct_with_places(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np
     return ascending[is_first], places
 
 
-def is_among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+def is_among(values: NDArray[Any], others: NDArray[Any] | Sequence[int]) -> NDArray[np.bool_]:
     """Return for each value whether it is one of the others. numpy must compare the two types exactly."""
     if not len(others):
         return np.zeros(len(values), np.bool_)

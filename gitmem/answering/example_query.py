@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.answering.searcher import Searcher
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, is_among
 from gitmem.chunking.blob_text import text_of
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -73,7 +73,7 @@ def _iter_chunks(searcher: Searcher, reader: ObjectReader) -> Iterator[tuple[str
 
 def _named_rows(searcher: Searcher, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     kinds = searcher.snapshot.gather(("kind",), rows)["kind"]
-    return rows[np.isin(kinds, _NAMED)][:_CHUNKS]
+    return rows[is_among(kinds, _NAMED)][:_CHUNKS]
 
 
 def _first_sentence(lines: list[str]) -> str:

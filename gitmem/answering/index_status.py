@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
-from gitmem.arrays import distinct
+from gitmem.arrays import differences, distinct
 from gitmem.embedding.provider import selected_provider
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import RunProgress, is_stopping, read_progress, read_run
@@ -216,9 +216,9 @@ def _count(status: Status, view: View, snapshot: Snapshot) -> list[int]:
         _add(status.languages, np.bincount(segment.blob_languages[own]), segment.languages.__getitem__)
         # Copies of a file share their chunks, which count once.
         blobs = distinct(own)
-        chunks = np.bincount(segment.blob_languages[blobs], np.diff(segment.first)[blobs]).astype(np.int64)
+        chunks = np.bincount(segment.blob_languages[blobs], differences(segment.first)[blobs]).astype(np.int64)
         _add(status.language_chunks, chunks, segment.languages.__getitem__)
-    sizes = np.diff(snapshot.blob_first)
+    sizes = differences(snapshot.blob_first)
     # The chunks of a blob that several paths share exist once, so they count once, as in `chunks_total`.
     in_view = np.zeros(len(sizes), bool)
     in_view[indexed] = True

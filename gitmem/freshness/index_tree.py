@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
@@ -348,7 +348,7 @@ def count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:
     paths_of_blob = np.bincount(matches[matches >= 0], minlength=len(snapshot.blob_first) - 1)
     # Until the caller subtracts the embedded blobs, every blob of the view counts as reused.
     report.reused = int(np.count_nonzero(paths_of_blob))
-    report.chunks_in_view = int(np.diff(snapshot.blob_first)[paths_of_blob > 0].sum())
+    report.chunks_in_view = int(differences(snapshot.blob_first)[paths_of_blob > 0].sum())
     bases = snapshot.blob_bases
     for segment, first, end in zip(snapshot.segments, bases.tolist(), bases[1:].tolist(), strict=False):
         _count_segment(report, segment, paths_of_blob[first:end])

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, is_among
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import RETRIED
@@ -117,7 +117,7 @@ def find_current(segments: Sequence[Segment]) -> list[NDArray[np.bool_]]:
     keys = np.concatenate([_identities(segment, codes) for segment in segments])
     outcomes = np.concatenate([segment.outcomes for segment in segments])
     # Attempts that read the blob come last, and so does the latest of several: the sort is stable.
-    order = np.lexsort((~np.isin(outcomes, RETRIED), *keys.T))
+    order = np.lexsort((~is_among(outcomes, RETRIED), *keys.T))
     is_last = np.append((keys[order][1:] != keys[order][:-1]).any(axis=1), [True])[: len(order)]
     keep = np.zeros(len(keys), bool)
     keep[order[is_last]] = True

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.embedding.encoder import quantise
 from gitmem.embedding.encoders import load
 from gitmem.embedding.provider import selected_provider
@@ -208,7 +208,7 @@ def _without_failed(rows: Rows, failed: Mapping[int, str]) -> Embedded:
 
 def drop_blobs(rows: Rows, blobs: Collection[int]) -> Rows:
     """Return rows without those of some blobs, whose outcome becomes `failed`."""
-    sizes = np.diff(rows.blobs.first)
+    sizes = differences(rows.blobs.first)
     is_kept = np.ones(len(sizes), np.bool_)
     is_kept[list(blobs)] = False
     outcomes = np.where(is_kept, rows.blobs.outcomes, np.uint8(_FAILED)).astype(np.uint8)

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
 from gitmem.indexing.compact import rewrite_without
 from gitmem.indexing.retention import Removed, remove_unnamed
@@ -73,7 +73,7 @@ def shrink(
         is_reachable, is_recent = _is_in(segment, reachable), _is_in(segment, recent)
         recent_blobs += int((is_recent & ~is_reachable).sum())
         keep = is_reachable | is_recent
-        dead = int(np.diff(segment.first)[~keep].sum())
+        dead = int(differences(segment.first)[~keep].sum())
         if segment.rows >= LARGE_ROWS and dead <= tolerated * segment.rows:
             keep[:] = True
         if not keep.all():
@@ -103,7 +103,7 @@ def remove_blobs(paths: IndexPaths, manifest: Manifest, oids: bytes) -> ShrinkRe
         keep = ~_is_in(segment, set(_hexadecimal(np.frombuffer(oids, np.uint8).reshape(-1, segment.oids.shape[1]))))
         if not keep.all():
             blobs += int((~keep).sum())
-            chunks += int(np.diff(segment.first)[~keep].sum())
+            chunks += int(differences(segment.first)[~keep].sum())
             segments += 1
         # Unlike in `shrink`, a large segment is written again for one blob: the user asked for it.
         rest = rewrite_without(paths, entry, segment, keep)

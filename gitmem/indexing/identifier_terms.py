@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gitmem.arrays import differences
 from gitmem.identifier_counts import Identifiers, Ids, PartIds, gather
 from gitmem.words import split_terms, stem
 
@@ -25,7 +26,7 @@ class IdentifierTerms:
         width = len(self.names) + 1
         pairs = np.sort(np.concatenate([owners * width + ids, wholes * width + whole_ids]))
         # Not `np.unique`: its first call imports a package of masked arrays, 10 ms in every worker.
-        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        pairs = pairs[differences(pairs, -1) > 0]
         return gather(pairs // width, pairs % width, len(sizes))
 
     def _number_part(self, part: str) -> tuple[int, ...]:

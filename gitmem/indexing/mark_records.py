@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, is_among
 from gitmem.errors import DamagedFile
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import RETRIED
@@ -120,7 +120,7 @@ class RecordReader:
     def __init__(self, index: OpenSegments) -> None:
         self._index = index
         # Of several attempts at a version the last one that read it comes last, as in `store.blob_match`.
-        self._order = np.lexsort((~np.isin(index.blob_outcomes, RETRIED), index.blob_keys))
+        self._order = np.lexsort((~is_among(index.blob_outcomes, RETRIED), index.blob_keys))
         self._keys = index.blob_keys[self._order]
         self._marks: dict[int, list[bytes]] = {}
 

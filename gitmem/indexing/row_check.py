@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, is_among
 from gitmem.embedding.card import Card
 from gitmem.embedding.provider import Provider, selected_provider
 from gitmem.embedding.text_encoder import Patience, TextEncoder, Watch
@@ -112,7 +112,7 @@ def _open_stage(
 def _digest_all(segments: Sequence[Segment]) -> dict[Key, OwnBlob]:
     known_blobs: dict[Key, OwnBlob] = {}
     for segment in segments:
-        blobs = np.flatnonzero(~np.isin(segment.outcomes, RETRIED))
+        blobs = np.flatnonzero(~is_among(segment.outcomes, RETRIED))
         keys, leaves = segment_keys(segment), digest_blobs(segment, blobs)
         for blob, rows, vectors in zip(blobs.tolist(), leaves.rows, leaves.vectors, strict=True):
             known_blobs[keys[blob]] = OwnBlob(segment, blob, Leaf(rows.tobytes(), vectors.tobytes()))

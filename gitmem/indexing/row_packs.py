@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences, is_among
 from gitmem.chunking.blob_text import MAX_GROWTH
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.named_tuple import NamedTuple
@@ -49,7 +49,7 @@ def select_blobs(segments: Sequence[Segment], is_wanted: Callable[[Key], bool]) 
     selections = []
     for segment in segments:
         mask = np.fromiter(map(is_wanted, segment_keys(segment)), np.bool_, segment.blobs)
-        selections.append(Selection(segment, mask & ~np.isin(segment.outcomes, RETRIED)))
+        selections.append(Selection(segment, mask & ~is_among(segment.outcomes, RETRIED)))
     return selections
 
 
@@ -61,7 +61,7 @@ def write_packs(selections: Sequence[Selection], folder: Path) -> Iterator[Segme
     for segment, keep in selections:
         limit = max(1, PACK_BYTES // (_ROW_BYTES + segment.width("vectors") + segment.width("bits")))
         for part in _split(segment, keep, limit):
-            rows = int(np.diff(segment.first)[part].sum())
+            rows = int(differences(segment.first)[part].sum())
             if group and rows > room:
                 yield write_sources(folder, group, folder)
                 group = []
@@ -73,7 +73,7 @@ def write_packs(selections: Sequence[Selection], folder: Path) -> Iterator[Segme
 
 def _split(segment: Segment, keep: NDArray[np.bool_], limit: int) -> Iterator[NDArray[np.bool_]]:
     """Yield masks of at most `limit` rows, or of one blob, that add up to a mask."""
-    sizes = np.where(keep, np.diff(segment.first), 0)
+    sizes = np.where(keep, differences(segment.first), 0)
     # The rows of each part end in the same multiple of the limit, so a part has at most one blob too many.
     parts = np.cumsum(sizes) // limit
     for number in np.unique(parts[keep]).tolist():

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-import numpy as np
-
+from gitmem.arrays import distinct, is_among
 from gitmem.errors import StorageFailed
 from gitmem.fsio import read_file, write_atomic
 from gitmem.named_tuple import NamedTuple
@@ -56,11 +55,11 @@ class TreeLeaves(NamedTuple):
 def find_leaves(snapshot: Snapshot, view: View) -> TreeLeaves:
     """Compute the leaves of the blobs of a tree. Raises DamagedFile."""
     # Several paths may share a blob, which has one leaf.
-    numbers = np.unique(snapshot.match(view))
+    numbers = distinct(snapshot.match(view))
     numbers = numbers[numbers != _EXCLUDED]
     is_complete = not (numbers < 0).any()
     numbers = numbers[numbers >= 0]
-    is_read = ~np.isin(snapshot.blob_outcomes[numbers], RETRIED)
+    is_read = ~is_among(snapshot.blob_outcomes[numbers], RETRIED)
     numbers = numbers[is_read]
     leaves: dict[Key, tuple[bytes, bytes]] = {}
     bases = snapshot.blob_bases

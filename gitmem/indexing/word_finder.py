@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, is_among
 from gitmem.identifier_counts import Identifiers
 from gitmem.words import find_identifiers
 
@@ -46,7 +46,7 @@ def find_words(
     first, last = np.searchsorted(starts, spans[:, 0]), np.searchsorted(starts, spans[:, 1])
     sizes = last - first
     if others:
-        sizes[np.isin(owners, others)] = 0
+        sizes[is_among(owners, others)] = 0
     # Positions of all occurrences: for each span a range from its first word on.
     occurrences = np.arange(int(sizes.sum())) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
     found = [np.repeat(owners, sizes)], [numbers[occurrences]]

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences, distinct_with_places
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.occurrences import NAMES, inflate_names
@@ -128,11 +128,11 @@ def _read_postings(segment: Segment, field: str, low: int, high: int) -> _Postin
     hashes = bytearray()
     known = 0
     for part in segment.iter_postings(field, _STEP_TERMS):
-        terms = np.repeat(np.arange(len(part.terms)), np.diff(part.bounds))
+        terms = np.repeat(np.arange(len(part.terms)), differences(part.bounds))
         inside = (part.places >= low) & (part.places < high)
         if not inside.any():
             continue
-        used, ranks = np.unique(terms[inside], return_inverse=True)
+        used, ranks = distinct_with_places(terms[inside])
         for term in used.tolist():
             hashes += hashlib.blake2b(part.terms[term], digest_size=_TERM_HASH_BYTES).digest()
         # Row, rank of the term and frequency in one number, so that a plain sort inverts the postings. Terms come in

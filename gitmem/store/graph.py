@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, distinct, is_among
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.fsio import publish_file, remove_file, sync_file, write_atomic
 from gitmem.paths import IndexPaths
@@ -102,7 +102,7 @@ class RowGraph:
     def nearest(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """Return about the `limit` nearest of its rows, each once, unordered."""
         rows = self._row_of[self._graph.nearest(vector, limit)]
-        return np.unique(rows[rows >= 0], return_index=True)[0]
+        return distinct(rows[rows >= 0])
 
 
 def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, int], None]) -> Graph:
@@ -112,10 +112,10 @@ def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, in
     """
     hnswlib = _load_hnswlib()
     keys = snapshot.row_keys
-    if old is not None and np.isin(old.keys, keys).mean() < 0.5:
+    if old is not None and is_among(old.keys, keys).mean() < 0.5:
         old = None  # deletion in HNSW only marks nodes, so dead rows keep costing search time
     known = old.keys if old is not None else np.zeros(0, np.uint64)
-    rows = np.flatnonzero(~np.isin(keys, known))
+    rows = np.flatnonzero(~is_among(keys, known))
     if old is None:
         index = hnswlib.Index(space="ip", dim=snapshot.dimensions)
         index.init_index(max_elements=max(len(rows), 1), M=NEIGHBOURS, ef_construction=BUILD_WIDTH, random_seed=1)

@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.postings import SortedPostings
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, NameColumns, Occurrence
@@ -102,7 +102,7 @@ def pack_occurrences(occurrences: NameColumns) -> bytes:
         return b""
     strings = sorted({b"", *names, *receivers})
     numbers = dict(zip(strings, range(len(strings)), strict=True))
-    gaps = np.diff(np.array(lines, np.int64), prepend=0)
+    gaps = differences(np.array(lines, np.int64), 0)
     line_width, width = _width(int(gaps.max())), _width(len(strings))
     joined = b"\n".join(strings)
     return zlib.compress(

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray, distinct
+from gitmem.arrays import NDArray, differences, distinct
 from gitmem.maps import find_mapped
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import BLOCK, MAX_HEADER, Buffer, Container, ContainerWriter
@@ -61,7 +61,7 @@ def pack_block(data: Buffer, packing: Packing) -> bytes:
     if packing.width > 1 and len(data) % packing.width == 0:
         numbers = np.frombuffer(data, f"<u{packing.width}")
         if packing.is_ascending:
-            numbers = np.diff(numbers, prepend=numbers.dtype.type(0))  # modulo the width, so any order is restored
+            numbers = differences(numbers, 0)  # modulo the width, so any order is restored
         data = np.ascontiguousarray(numbers.view(np.uint8).reshape(-1, packing.width).T).data
     return zlib.compress(data, _LEVEL)
 

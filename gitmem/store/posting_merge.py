@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.store.postings import SortedPostings
 
 
@@ -68,14 +68,14 @@ def _join(parts: Sequence[SortedPostings]) -> SortedPostings:
     own = [np.fromiter(map(numbers.__getitem__, part.terms), np.int64, len(part.terms)) for part in parts]
     sizes = np.zeros(len(terms), np.int64)
     for part, ids in zip(parts, own, strict=True):
-        sizes[ids] += np.diff(part.bounds)  # a term occurs once in a part
+        sizes[ids] += differences(part.bounds)  # a term occurs once in a part
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     places = np.empty(int(bounds[-1]), np.int64)
     counts = np.empty(int(bounds[-1]), np.uint8)
     free = bounds[:-1].copy()
     for part, ids in zip(parts, own, strict=True):
         _scatter(part, free[ids], places, counts)
-        free[ids] += np.diff(part.bounds)
+        free[ids] += differences(part.bounds)
     return SortedPostings(terms, bounds, places, counts)
 
 
@@ -83,6 +83,6 @@ def _scatter(
     part: SortedPostings, starts: NDArray[np.int64], places: NDArray[np.int64], counts: NDArray[np.uint8]
 ) -> None:
     """Copy the postings of each term of a part to its place in the result, given by `starts`."""
-    targets = np.repeat(starts - part.bounds[:-1], np.diff(part.bounds)) + np.arange(len(part.places))
+    targets = np.repeat(starts - part.bounds[:-1], differences(part.bounds)) + np.arange(len(part.places))
     places[targets] = part.places
     counts[targets] = part.counts

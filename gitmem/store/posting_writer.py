@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Buffer
 from gitmem.store.postings import (
@@ -62,7 +62,7 @@ class PostingWriter:
             is_start[bounds[:-1]] = True
             starts = np.flatnonzero(is_start)
             self._windows += windows[starts].astype("<u1").tobytes()
-            self._window_sizes += (np.diff(np.append(starts, len(windows))) - 1).astype("<u2").tobytes()
+            self._window_sizes += (differences(np.concatenate([starts, [len(windows)]])) - 1).astype("<u2").tobytes()
             lists = np.searchsorted(starts, bounds)
         else:
             lists = np.zeros(len(bounds), np.int64)
@@ -79,7 +79,7 @@ class PostingWriter:
         columns = (bounds, repeats, lists)
         if terms:
             is_first = (np.arange(len(terms)) + self._number) % BLOCK_TERMS == 0
-            numbers = [_varints(np.diff(column)) for column in columns[: 3 if self._is_windowed else 2]]
+            numbers = [_varints(differences(column)) for column in columns[: 3 if self._is_windowed else 2]]
             encoded, starts = _encode_terms(terms, np.where(is_first, 0, _common_prefixes(self._last, terms)), numbers)
             self._block_at += (len(self._terms) + starts[is_first]).tolist()
             self._starts += (totals[:, None] + np.stack(columns)[:, :-1][:, is_first]).T.tolist()
@@ -162,8 +162,8 @@ def sort_postings(postings: Postings) -> SortedPostings:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     term, place, count = _sort_by_term_and_place(rank[postings.term], postings.row, postings.frequency)
-    starts = np.flatnonzero(np.diff(term, prepend=-1))
-    bounds = np.append(starts, len(term)).astype(np.int64)
+    starts = np.flatnonzero(differences(term, -1))
+    bounds = np.concatenate([starts, [len(term)]])
     terms = [postings.terms[order[number]] for number in term[starts].tolist()]
     return SortedPostings(terms, bounds, place, count)
 

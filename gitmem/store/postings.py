@@ -25,7 +25,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.format import Container
 from gitmem.store.section import damaged
@@ -350,7 +350,7 @@ class PostingList:
         terms: list[bytes] = []
         numbers, rows, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.uint8)]
         for part in self.iter_parts(_LOADED_TERMS):
-            numbers.append(np.repeat(np.arange(len(terms), len(terms) + len(part.terms)), np.diff(part.bounds)))
+            numbers.append(np.repeat(np.arange(len(terms), len(terms) + len(part.terms)), differences(part.bounds)))
             rows.append(part.places)
             counts.append(part.counts)
             terms += part.terms

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, differences, distinct
 from gitmem.maps import find_mapped
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, SCANNED
@@ -111,7 +111,7 @@ class RowsSource:
             np.array([codes[language] for language in blobs.languages], np.uint16),
             names,
             blobs.outcomes.astype(np.uint8),
-            np.diff(blobs.first),
+            differences(blobs.first),
         )
 
     def label_lengths(self) -> NDArray[np.uint32]:
@@ -158,7 +158,7 @@ class SegmentSource:
     def __init__(self, segment: Segment, keep: NDArray[np.bool_] | None = None) -> None:
         self._segment = segment
         self._keep = np.ones(segment.blobs, bool) if keep is None else keep
-        self._mask = None if self._keep.all() else np.repeat(self._keep, np.diff(segment.first))
+        self._mask = None if self._keep.all() else np.repeat(self._keep, differences(segment.first))
         self.dimensions = segment.dimensions
         self.is_compact = segment.is_compact
 
@@ -170,15 +170,15 @@ class SegmentSource:
             segment.blob_languages[keep],
             segment.languages,
             segment.outcomes[keep],
-            np.diff(segment.first)[keep],
+            differences(segment.first)[keep],
         )
 
     def label_lengths(self) -> NDArray[np.uint32]:
-        lengths = np.diff(self._segment.label_bounds())
+        lengths = differences(self._segment.label_bounds())
         return lengths if self._mask is None else lengths[self._mask]
 
     def name_lengths(self) -> NDArray[np.uint32]:
-        return np.diff(self._segment.name_bounds())[self._keep]
+        return differences(self._segment.name_bounds())[self._keep]
 
     def values(self, name: str) -> Iterator[Buffer]:
         if name == "labels":
@@ -218,7 +218,7 @@ class SegmentSource:
     def _select(self, part: SortedPostings, mask: NDArray[np.bool_], numbers: NDArray[np.int64]) -> SortedPostings:
         """Return the postings at the places of a mask, with new numbers; terms without any are dropped."""
         keep = mask[part.places]
-        sizes = np.diff(np.concatenate([[0], np.cumsum(keep)])[part.bounds])
+        sizes = differences(np.concatenate([[0], np.cumsum(keep)])[part.bounds])
         present = np.flatnonzero(sizes)
         return SortedPostings(
             [part.terms[number] for number in present.tolist()],
@@ -317,7 +317,7 @@ def _are_compact(sources: Sequence[Source]) -> bool:
 
 def _used_names(tables: Sequence[BlobTable]) -> Iterator[str]:
     for table in tables:
-        used = np.unique(np.concatenate([table.asked, table.language]), return_index=True)[0]
+        used = distinct(np.concatenate([table.asked, table.language]))
         yield from (table.names[code] for code in used.tolist())
 
 

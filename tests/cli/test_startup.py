@@ -28,6 +28,7 @@ HEAVY = {
     "filelock",
 }
 IDLE = HEAVY | {"numpy"}
+REST_OF_NUMPY = {"numpy.lib", "numpy.linalg", "numpy.typing"}
 
 
 def imported_modules(folder: Path, *args: str) -> set[str]:
@@ -114,7 +115,15 @@ def test_a_plain_query_imports_no_click(indexed: Repo) -> None:
 )  # fmt: skip
 def test_commands_that_read_import_the_core_of_numpy_alone(indexed: Repo, args: list[str]) -> None:
     modules = imported_modules(indexed.path, *args)
-    assert not modules & {"numpy.lib", "numpy.linalg", "numpy.typing"}
+    assert not modules & REST_OF_NUMPY
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere numpy is imported as a whole")
+@pytest.mark.parametrize("args", [["query", SIGN], ["usages", "sign_new_cookie"], ["query", "--staged", SIGN]])
+def test_commands_of_an_uncommitted_tree_import_the_core_of_numpy_alone(own: Repo, args: list[str]) -> None:
+    own.write({"new.py": "def sign_new_cookie():\n    pass\n", "other.py": "import new\n\nnew.sign_new_cookie()\n"})
+    assert not imported_modules(own.path, *args) & REST_OF_NUMPY, "the file must be indexed"
+    assert not imported_modules(own.path, *args) & REST_OF_NUMPY, "the file is known, the view is not"
 
 
 def test_a_query_with_copies_among_its_candidates_imports_no_masked_arrays(own: Repo) -> None:
