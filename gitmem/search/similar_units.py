@@ -5,6 +5,7 @@ some 50 microseconds, and only rows with several units need it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -41,7 +42,14 @@ def choose_similar(
 
     `texts` has the text of the source of each hit with units.
     """
-    results = [result for hit in hits for result in _iter_results(hit, texts, names, original)]
+    divided = [_other_units(hit, original) for hit in hits]
+    # All at once, because each call has a cost of its own.
+    vectors = names.encode_names(
+        [_unit_text(hit, unit, texts) for hit, units in zip(hits, divided, strict=True) for unit in units]
+    )
+    results: list[Hit] = []
+    for hit, units, end in zip(hits, divided, accumulate(map(len, divided)), strict=True):
+        results += _divide(hit, units, vectors[end - len(units) : end], original) if hit.units else [hit]
     scored = [
         Scored(place, hit.path, hit.start, hit.end, hit.start_line, hit.score) for place, hit in enumerate(results)
     ]
@@ -63,18 +71,19 @@ def embed_original(
     return vector
 
 
-def _iter_results(
-    hit: Hit, texts: Mapping[tuple[str, str], bytes], names: Encoder, original: Original
-) -> Iterator[Hit]:
-    """Yield a hit, or the units that share its row with their own scores; nothing of the original itself."""
-    if not hit.units:
-        yield hit
-        return
-    data = texts[hit.source]
-    units = [unit for unit in hit.units if hit.blob != original.blob or not _share_lines(unit, original.lines)]
+def _other_units(hit: Hit, original: Original) -> list[ResultUnit]:
+    """Return the units that share the row of a hit, without those of the original itself."""
+    return [unit for unit in hit.units if hit.blob != original.blob or not _share_lines(unit, original.lines)]
+
+
+def _unit_text(hit: Hit, unit: ResultUnit, texts: Mapping[tuple[str, str], bytes]) -> Text:
+    return _as_text(unit.symbol, _own_text(texts[hit.source], unit, hit.units))
+
+
+def _divide(hit: Hit, units: Sequence[ResultUnit], vectors: NDArray[np.float32], original: Original) -> Iterator[Hit]:
+    """Yield some units of a hit with their own scores, given their vectors."""
     if not units:
         return
-    vectors = names.encode_names([_as_text(unit.symbol, _own_text(data, unit, hit.units)) for unit in units])
     # einsum, because a unit must get the same bits whichever others share its row.
     cosines = np.einsum("ij,j->i", vectors, original.vector)
     if original.is_comparable or len(units) < len(hit.units):
