@@ -79,15 +79,25 @@ def is_coded(symbol: str) -> bool:
 
 
 def join_words(query: str) -> dict[str, None]:
-    """Join each pair of adjacent words, unless one is a stop word.
+    """Join each pair of adjacent words. A stop word is joined only by a hyphen: `v-for`, `sign-in`.
 
     Joining three words found nothing that pairs did not.
     """
-    # A stop word stays in the list as an empty string: it separates its neighbours.
-    words = [
-        "" if word.lower() in STOP_WORDS else "".join(split_identifier(word)).lower() for word in _WORD.findall(query)
-    ]
-    return dict.fromkeys(first + second for first, second in itertools.pairwise(words) if first and second)
+    pairs = itertools.pairwise(_WORD.finditer(query))
+    joined = (
+        (_compound(first[0]), _compound(second[0]))
+        for first, second in pairs
+        if query[first.end() : second.start()] == "-" or not (_is_stop_word(first[0]) or _is_stop_word(second[0]))
+    )
+    return {first + second: None for first, second in joined if first and second}
+
+
+def _compound(word: str) -> str:
+    return "".join(split_identifier(word)).lower()
+
+
+def _is_stop_word(word: str) -> bool:
+    return word.lower() in STOP_WORDS
 
 
 def find_names(query: str, bare: bool) -> Iterator[Name]:

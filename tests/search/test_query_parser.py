@@ -23,6 +23,11 @@ def test_a_compound_that_is_a_term_already_is_not_repeated() -> None:
     assert "signcookie" not in parse_query("sign cookie, or sign_cookie").compounds
 
 
+def test_a_hyphen_joins_stop_words_too() -> None:
+    assert parse_query("the v-for, and sign-in").compounds == ("vfor", "signin")
+    assert parse_query("sign in, or - for all").compounds == ()
+
+
 def test_a_pasted_page_has_a_bounded_number_of_compounds() -> None:
     assert len(parse_query(" ".join(f"word{number}" for number in range(500))).compounds) < 50
     assert len(parse_query(" ".join(f"word{number}" for number in range(100))).compounds) == MAX_COMPOUNDS
