@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray, differences, distinct_with_places, first_of_each
+from gitmem.arrays import NDArray, differences, distinct_with_places, first_of_each, is_among
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import family_of
+from gitmem.references.languages import PRIVATE_IN_FOLDER, family_of
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.store.occurrences import DEFINED, IMPORTED, INHERITED, NAMES, REFERRED
 from gitmem.store.posting_merge import merge_postings
@@ -115,6 +115,36 @@ class FileGraph(NamedTuple):
         return brought
 
 
+class _Domains(NamedTuple):
+    """Where names are known: everywhere in the family of languages of a node, or in its folder alone.
+
+    `family` and `folder` are those of each node. The domains are numbered: first the families, then those of the first
+    folder, and so on.
+    """
+
+    family: Numbers
+    families: list[str]
+    folder: Numbers
+
+    def size(self) -> int:
+        """Return the number of domains."""
+        return len(self.families) * (int(self.folder.max(initial=-1)) + 2)
+
+    def of(self, terms: Sequence[bytes], term: Numbers, node: Numbers) -> Numbers:
+        """Return the domain of each name, an index into `terms`, in a node."""
+        domain = self.family[node]
+        private = [code for code, family in enumerate(self.families) if family in PRIVATE_IN_FOLDER]
+        if private:
+            is_small = np.fromiter((name[:1].islower() or name[:1] == b"_" for name in terms), np.bool_, len(terms))
+            in_folder = is_small[term] & is_among(domain, private)
+            domain = np.where(in_folder, domain + len(self.families) * (1 + self.folder[node]), domain)
+        return domain
+
+    def family_of(self, domain: int) -> str:
+        """Return the family of a domain."""
+        return self.families[domain % len(self.families)]
+
+
 class _Links(NamedTuple):
     """Names that link nodes, how much a mention of each says, and both ends as columns, ordered by name and node."""
 
@@ -128,9 +158,15 @@ class _Links(NamedTuple):
 
 
 def build_graph(
-    snapshot: Snapshot, blob_of: Numbers, weights: Weights, check: Callable[[], None] = lambda: None
+    snapshot: Snapshot,
+    blob_of: Numbers,
+    weights: Weights,
+    folder_of: Numbers,
+    check: Callable[[], None] = lambda: None,
 ) -> FileGraph:
-    """Return the graph of a tree from the blob and the weight of each path. Raises DamagedFile.
+    """Return the graph of a tree from the blob, the weight and the number of the folder of each path.
+
+    Raises: DamagedFile.
 
     A path without plain code, such as a test, has a low weight: the surfer rarely starts there. `check` is called often
     and raises to cancel.
@@ -141,13 +177,14 @@ def build_graph(
     node_of_blob[blobs] = np.arange(len(blobs))
     has_names = np.zeros(len(blobs), np.bool_)
     family, families = _families(snapshot, blobs)
+    domains = _Domains(family, families, folder_of[entries])
     parts: list[_Links] = []
     sources = [segment.iter_postings(NAMES, _PART_TERMS) for segment in snapshot.segments]
     # The parts of a merge have no name in common and are in their order, whatever segments the names are in.
     for part in merge_postings(sources, snapshot.blob_bases.tolist()):
         check()
         has_names[_inside(node_of_blob[part.places])] = True
-        parts.append(_link(part, node_of_blob, family, families))
+        parts.append(_link(part, node_of_blob, domains))
     links = _join(parts)
     # Files without names, such as records that a server opened as well, change no rank.
     node_weights = np.where(has_names, weights[entries], 0.0)
@@ -192,22 +229,23 @@ def _families(snapshot: Snapshot, blobs: Numbers) -> tuple[Numbers, list[str]]:
     return family, families
 
 
-def _link(part: SortedPostings, node_of_blob: Numbers, family: Numbers, families: Sequence[str]) -> _Links:
+def _link(part: SortedPostings, node_of_blob: Numbers, domains: _Domains) -> _Links:
     """Return the names of a part that one file of the tree defines and another one of its languages mentions."""
     node = node_of_blob[part.places]
     inside = np.flatnonzero(node >= 0)
     node, roles = node[inside], part.counts[inside]
     term = np.repeat(np.arange(len(part.terms)), differences(part.bounds))[inside]
-    # Python and Go do not share names, so a link is a name in one family.
-    keys, link = distinct_with_places(term * len(families) + family[node])
+    # Python and Go do not share names, so a link is a name in one domain.
+    size = domains.size()
+    keys, link = distinct_with_places(term * size + domains.of(part.terms, term, node))
     defines = (roles & DEFINED) != 0
     # A file that defines a name mostly means its own.
     refers = ((roles & _REFERENCES) != 0) & ~defines
     defining = np.bincount(link[defines], minlength=len(keys))
     useful = (defining > 0) & (defining <= MAX_DEFINING) & (np.bincount(link[refers], minlength=len(keys)) > 0)
     kept = keys[useful]
-    names = [part.terms[key // len(families)].decode("utf-8", "replace") for key in kept.tolist()]
-    own_families = [families[key % len(families)] for key in kept.tolist()]
+    names = [part.terms[key // size].decode("utf-8", "replace") for key in kept.tolist()]
+    own_families = [domains.family_of(key % size) for key in kept.tolist()]
     weights = np.fromiter(map(weight_of, names, own_families, defining[useful].tolist()), np.float64, len(names))
     # Most names are of one file only. They are left out here, so that memory holds little more than the links.
     number = np.cumsum(useful) - 1
@@ -234,9 +272,11 @@ def _join(parts: Sequence[_Links]) -> _Links:
 def weight_of(name: str, family: str, defining: int) -> float:
     """Return how much a mention of a name says: long compound names much, private ones and those of a library little.
 
-    `defining` is the number of files that define it. The factors are aider's, except for the names that the language's
-    own types have.
+    `defining` is the number of files that define it. The factors are aider's, except for single letters, which are type
+    parameters and members of libraries (`testing.T`), and for the names that the language's own types have.
     """
+    if len(name) == 1:
+        return 0.0
     weight = 10.0 if len(name) >= _COMPOUND_SIZE and _COMPOUND.search(name) else 1.0
     if name.startswith("_"):
         weight *= 0.1

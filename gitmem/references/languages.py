@@ -25,6 +25,9 @@ RENAMING: Final = frozenset({"javascript"})
 PACKAGED: Final = frozenset({"go", "java"})
 """Families in which a bare name may come from another file of the same folder."""
 
+PRIVATE_IN_FOLDER: Final = frozenset({"go"})
+"""Families in which a name that begins with a small letter is known in its folder alone."""
+
 BARE_MEMBERS: Final = frozenset({"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala"})
 """Families in which a bare name may be a member of the class around it."""
 

@@ -226,7 +226,10 @@ class TreeNames:
         if self._graph is None:
             paths = (path.decode("utf-8", "surrogateescape") for path in self.view.paths)
             weights = np.fromiter(map(weight_of, paths), np.float64, len(self.view))
-            self._graph = build_graph(self._snapshot, self._blob_of, weights, check)
+            numbers: dict[bytes, int] = {}
+            folders = (numbers.setdefault(path.rpartition(b"/")[0], len(numbers)) for path in self.view.paths)
+            folder_of = np.fromiter(folders, np.int64, len(self.view))
+            self._graph = build_graph(self._snapshot, self._blob_of, weights, folder_of, check)
         return self._graph
 
     def file(self, entry: int) -> FileNames:

@@ -156,3 +156,22 @@ def test_a_name_that_too_many_files_define_links_nothing(make_repo: MakeRepo, fa
     )
     index(repo)
     assert graph_of(open_tree(repo)).names == []
+
+
+def test_a_small_name_of_go_is_known_in_its_folder_alone(make_repo: MakeRepo, fake_model: type[InlinePool]) -> None:
+    repo = make_repo("packages")
+    repo.commit(
+        {
+            "auth/client.go": "package auth\n\ntype httpClient interface{}\n\nfunc NewToken() {}\n",
+            "auth/login.go": "package auth\n\nfunc Login(c httpClient) {}\n",
+            "issues/list.go": 'package issues\n\nimport "x/auth"\n\nfunc List(c httpClient) { auth.NewToken() }\n',
+            "issues/client.py": "class httpClient:\n    pass\n",
+        }
+    )
+    index(repo)
+    searcher = open_tree(repo)
+    graph = graph_of(searcher)
+    nodes, entries = graph.files(np.arange(len(searcher.view)))
+    paths = {node: searcher.view.path(entry).decode() for node, entry in zip(nodes, entries, strict=True)}
+    mentions = {(graph.names[name], paths[node]) for name, node in zip(graph.ref_name, graph.ref_node, strict=True)}
+    assert mentions == {("httpClient", "auth/login.go"), ("NewToken", "issues/list.go")}
