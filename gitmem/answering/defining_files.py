@@ -21,13 +21,12 @@ def find_defining_files(workspace: Workspace, commit: str, symbol: str) -> list[
     """
 
     def find(searcher: "Searcher", _: ObjectReader) -> list[bytes] | None:
-        from gitmem.references.named_definitions import find_definitions
-        from gitmem.references.scopes import split_name
+        from gitmem.references.named_definitions import find_definitions, read_name
 
         if searcher.stale or searcher.snapshot.lost:
             return None
         names = searcher.names
-        *qualifiers, name = split_name(symbol)
+        qualifiers, name = read_name(names, symbol)
         definitions = find_definitions(names, name, qualifiers)
         return list(dict.fromkeys(path_bytes(names.file(each.entry).path) for each in definitions))
 

@@ -248,7 +248,7 @@ class _CallerFinder:
             return 0.0
         node = self._graph.node(entry)
         brought = self._graph.definitions_of(node, self._ranks) if node >= 0 else {}
-        return brought.get(_name_of(change), 0.0)
+        return brought.get(self._read_name(change)[1], 0.0)
 
     def find(self, change: ElementChange) -> "list[Usage]":
         """Return the places that call a changed definition, extend it or pass it on, the best first."""
@@ -262,7 +262,7 @@ class _CallerFinder:
         target = self._target(change)
         if target is None and change.group != REMOVED:
             return []
-        name = _name_of(change)
+        _, name = self._read_name(change)
         results = finder.find([target] if target else [], name, _relations(target), self._query.depth)
         self.cuts += [f"`{change.symbol}`: {cut}" for cut in results.cuts]
         usages = [usage for of_relation in results.relations.values() for usage in of_relation]
@@ -303,13 +303,17 @@ class _CallerFinder:
         if entry is None:
             return None
         target = definition_at(self._names, entry, change.first, change.last, change.symbol)
-        return target if target is not None and target.name == _name_of(change) else None
+        return target if target is not None and target.name == self._read_name(change)[1] else None
+
+    def _read_name(self, change: ElementChange) -> tuple[tuple[str, ...], str]:
+        from gitmem.references.named_definitions import read_name
+
+        return read_name(self._names, change.symbol)
 
     def _is_dangling(self, usage: "Usage", change: ElementChange) -> bool:
         from gitmem.references.dangling import RemovedDefinition, may_mean_removed
-        from gitmem.references.scopes import split_name
 
-        *container, name = split_name(change.symbol) or ("",)
+        container, name = self._read_name(change)
         removed = RemovedDefinition(name, container, path_text(change.path), self._trees.own or 0)
         return may_mean_removed(self._names, usage.entry, usage.line, removed)
 
@@ -321,12 +325,6 @@ def _relations(target: "Definition | None") -> tuple[str, ...]:
     if target is None:
         return "callers", "subclasses", "importers", "mentions"
     return ("callers", "subclasses") if target.kind == CLASS else ("callers", "mentions")
-
-
-def _name_of(change: ElementChange) -> str:
-    from gitmem.references.scopes import split_name
-
-    return (split_name(change.symbol) or ("",))[-1]
 
 
 def _usage_order(rank: Callable[[int], float], usage: "Usage") -> tuple[int, bool, float, int, int]:

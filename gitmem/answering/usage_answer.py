@@ -207,8 +207,7 @@ def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -
 
 def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":
     """Return the name that a query means, the names before it, and its definitions. Raises UsageError."""
-    from gitmem.references.named_definitions import find_definitions
-    from gitmem.references.scopes import split_name
+    from gitmem.references.named_definitions import find_definitions, read_name
 
     number, text = trees.split(query.text.strip())
     target = trees.find_definition(number, text, query.folder)
@@ -216,7 +215,7 @@ def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str,
         return target.name, (), [target]
     if number is None:
         refuse_published_id(text)
-    *qualifiers, name = split_name(text.removesuffix("()")) or ("", "")
+    qualifiers, name = read_name(trees.names, text.removesuffix("()"))
     definitions = find_definitions(trees.names, name, qualifiers)
     targets = [each for each in definitions if number is None or trees.tree_of(each.entry) == number]
     others = trees.names.definitions(name) if (qualifiers or number is not None) and not targets else []
@@ -225,7 +224,7 @@ def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str,
     if not targets and not is_library:
         hint = f"definitions: {list_symbols(others)}" if others else "gitmem usages --all NAME"
         raise UsageError(f"no definition of `{text}` in {trees.place_name(number)}", hint=hint)
-    return name, tuple(qualifiers), targets
+    return name, qualifiers, targets
 
 
 def list_symbols(definitions: "Sequence[Definition]") -> str:

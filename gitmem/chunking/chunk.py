@@ -112,7 +112,7 @@ def _syntax_chunks(
     if names is not None:
         from gitmem.chunking.occurrences import find_occurrences
 
-        names.append(find_occurrences(data, tree.root_node, language))
+        names.append(find_occurrences(data, tree.root_node, language, file))
     return Assembler(data, grammar, assembly_bounds(bounds), lines).assemble(file), ""
 
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, NAMESPACE, Grammar, Node
 from gitmem.chunking.grammars import find_grammar
-from gitmem.chunking.occurrence_patterns import PATTERNS, generic_patterns
+from gitmem.chunking.occurrence_patterns import PATTERNS, REFERENCES, generic_patterns
 from gitmem.chunking.occurrence_walk import RepeatedFieldError, Table, find_by_walk, parse_patterns
 from gitmem.chunking.parse import Query, capture, find_query, find_usable_query, language_nodes
 from gitmem.chunking.pattern_merge import merge_patterns
 
 _UNITS: Final = (LEAF, CONTAINER, MERGEABLE, NAMESPACE)
-_KINDS: Final = {
+KIND_OF_UNIT: Final = {
     "function": "function", "method": "function", "macro": "function",
     "class": "class", "interface": "class", "struct": "class", "enum": "class", "trait": "class", "type": "class",
     "module": "class", "namespace": "class",
@@ -49,6 +49,12 @@ def find_captures(language: str, root: Node, end: int) -> Mapping[str, list[Node
     return captures
 
 
+def has_names(language: str) -> bool:
+    """Return whether files of a language define and mention names. Data formats and style sheets do not."""
+    grammar = find_grammar(language)
+    return grammar is not None and (not grammar.merged_type or language in REFERENCES)
+
+
 def load_patterns(language: str) -> None:
     """Compile the patterns of a language, for a process and its copies that will see many of its files."""
     _walked[language] = _WALKED_BYTES
@@ -59,11 +65,12 @@ def load_patterns(language: str) -> None:
 def _patterns(language: str) -> Sequence[str]:
     """Return the patterns of a language, each with the kind of its occurrences."""
     grammar = find_grammar(language)
-    if grammar is None or grammar.merged_type:  # data formats and style sheets call nothing
+    if grammar is None or not has_names(language):
         return ()
     node_types = frozenset(language_nodes(grammar.parser))
     patterns = list(_unit_patterns(grammar, node_types))
-    for kind, source in (PATTERNS.get(language) or generic_patterns(node_types)).items():
+    sources = PATTERNS.get(language) or REFERENCES.get(language) or generic_patterns(node_types)
+    for kind, source in sources.items():
         patterns += [line.replace("@_", f"@{kind}") for line in _lines(source)]
     return patterns
 
@@ -98,6 +105,6 @@ def _lines(source: str) -> Iterator[str]:
 def _unit_patterns(grammar: Grammar, node_types: Container[str]) -> Iterator[str]:
     """Yield a pattern for each definition that has its name in the field `name`."""
     for node_type, rule in grammar.table.items():
-        kind = _KINDS.get(rule.chunk_type)
+        kind = KIND_OF_UNIT.get(rule.chunk_type)
         if kind and rule.shape in _UNITS and rule.name is None and node_type in node_types:
             yield f"({node_type} name: (_) @{kind})"

@@ -6,16 +6,22 @@ asks, because that depends on the other files of a tree, and a blob belongs to m
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from operator import itemgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.import_statements import read_imports
-from gitmem.chunking.occurrence_query import find_captures
+from gitmem.chunking.occurrence_patterns import LETTERS, PATTERNS
+from gitmem.chunking.occurrence_query import find_captures, has_names
 from gitmem.types import DEFINING, NO_NAMES, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, NameColumns
+
+if TYPE_CHECKING:
+    from gitmem.chunking.outline import Unit
+    from gitmem.chunking.unit_names import UnitName
 
 MAX_NAME: Final = 120
 """Bytes of a name. Longer ones are generated, or no names."""
@@ -67,7 +73,7 @@ _WIDER: Final = b"@:>\\?"
 _AFTER_BRACKET: Final = (b").", b"].")
 _MEMBER_MARKS: Final = (b".", b"->", b"::")
 
-_CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go"})
+_CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go", "dart", "zig"})
 """Languages whose calls show by the bytes after a name. Patterns for them would capture most names twice."""
 
 _OPENINGS: Final = frozenset({b"(", b"`"})
@@ -118,16 +124,39 @@ _Name = tuple[int, int, bytes, bytes]
 class _PlainNames(dict[bytes, bool]):
     """Whether a text is a name as it stands: short, of letters, not a primitive type. Cached, because names recur."""
 
+    def __init__(self, spelling: "_Spelling") -> None:
+        self._spelling = spelling
+
     def __missing__(self, text: bytes) -> bool:
-        plain = text.isalnum() or text.replace(b"_", b"").isalnum()
-        self[text] = verdict = plain and len(text) <= MAX_NAME and text not in _PRIMITIVES
+        self[text] = verdict = self._spelling.is_name(text) and len(text) <= MAX_NAME and text not in _PRIMITIVES
         return verdict
 
 
-def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
-    """Return the definitions and references of a parsed file, ordered by line."""
+class _Spelling:
+    """How a language spells names: which characters they have besides letters and digits."""
+
+    def __init__(self, letters: bytes) -> None:
+        self.letters = letters
+        self._joiners = b"_" + letters
+        own = _LETTER.replace(b"]", re.escape(letters) + b"]")
+        self.last_name = re.compile(own + rb"+[?!]?$")
+        """The last name in a text like `a.b`."""
+
+    def is_name(self, text: bytes) -> bool:
+        """Return whether a text is one name of ASCII characters."""
+        return text.isalnum() or text.translate(None, self._joiners).isalnum()
+
+
+@cache
+def _spelling(language: str) -> _Spelling:
+    return _Spelling(LETTERS.get(language, b""))
+
+
+def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") -> NameColumns:
+    """Return the definitions and references of a parsed file, ordered by line. `outline` has the units of the file."""
     nodes = root.descendant_count
     captures = find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
+    definitions = _definitions(data, root, language, outline)
     names: list[_Name] = []
     statements: list[tuple[int, int]] = []
     for start, end in sorted(node.byte_range for node in captures.get("import", ())):
@@ -136,7 +165,7 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
         if imports:
             names += imports
             statements.append((start, end))
-    _add_names(data, captures, statements, names, language)
+    _add_names(data, captures, definitions, statements, names, language)
     if language == "php":
         names += _documented_methods(data, root)
     if not names:
@@ -145,6 +174,15 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
     starts, kinds, texts, receivers = zip(*names[:_MAX_OCCURRENCES], strict=True)
     feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
+
+
+def _definitions(data: bytes, root: Node, language: str, outline: "Unit") -> list["UnitName"]:
+    """Return the names of the units of an outline, if the patterns of the language do not show its definitions."""
+    if language in PATTERNS or not has_names(language):
+        return []
+    from gitmem.chunking.unit_names import find_unit_names  # most languages need no outline for their names
+
+    return list(find_unit_names(data, root, outline, _spelling(language).letters))
 
 
 def _documented_methods(data: bytes, root: Node) -> Iterator[_Name]:
@@ -168,12 +206,13 @@ def _documents_class(node: Node | None) -> bool:
 def _add_names(
     data: bytes,
     captures: Mapping[str, list[Node]],
+    definitions: Sequence["UnitName"],
     statements: list[tuple[int, int]],
     names: list[_Name],
     language: str,
 ) -> None:
     """Add the captured names outside of import statements to those of the imports, each place once."""
-    places = _captured_names(data, captures)
+    places = _captured_names(data, captures, definitions, _spelling(language))
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
     known = {name for _, _, name, _ in names}.union(text for code, text in places.values() if code < DEFINING)
     _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
@@ -224,10 +263,17 @@ def _add_mentions(
             names[start] = _NAME, text
 
 
-def _captured_names(data: bytes, captures: Mapping[str, list[Node]]) -> dict[int, tuple[int, bytes]]:
+def _captured_names(
+    data: bytes, captures: Mapping[str, list[Node]], definitions: Sequence["UnitName"], spelling: _Spelling
+) -> dict[int, tuple[int, bytes]]:
     """Return kind and text of the captured names by their start; those of kind `name` are left out."""
     names: dict[int, tuple[int, bytes]] = {}
-    plain = _PlainNames()
+    plain = _PlainNames(spelling)
+    for start, kind, text in definitions:
+        if plain[text]:
+            names[start] = _CODES[kind], text
+        else:
+            _add_other(data, names, start, text, _CODES[kind], spelling)
     for kind in _ORDER:
         code = _CODES[kind]
         # The library lists the nodes of a kind in the order of their addresses, so nothing may depend on the order.
@@ -235,16 +281,18 @@ def _captured_names(data: bytes, captures: Mapping[str, list[Node]]) -> dict[int
             start = node.start_byte
             text = data[start : node.end_byte]
             if not plain[text]:
-                _add_other(data, names, start, text, code)
+                _add_other(data, names, start, text, code, spelling)
             elif start not in names:
                 names[start] = code, text
     return names
 
 
-def _add_other(data: bytes, names: dict[int, tuple[int, bytes]], start: int, text: bytes, code: int) -> None:
+def _add_other(
+    data: bytes, names: dict[int, tuple[int, bytes]], start: int, text: bytes, code: int, spelling: _Spelling
+) -> None:
     """Add the last name in a text, such as `a.b`, `name?` or a primitive type, unless another kind is there."""
-    if not text.replace(b"_", b"").isalnum():
-        last = _LAST_NAME.search(text)
+    if not spelling.is_name(text):
+        last = spelling.last_name.search(text)
         if last is None:
             return
         start, text = start + last.start(), last[0]

@@ -86,8 +86,7 @@ def _defining_files(workspace: Workspace, symbols: Sequence[str]) -> list[str]:
         return []
     # These load numpy and the parsers of names, which a note without symbols does not need.
     from gitmem.freshness.tree_view import open_tree
-    from gitmem.references.named_definitions import find_definitions
-    from gitmem.references.scopes import split_name
+    from gitmem.references.named_definitions import find_definitions, read_name
     from gitmem.references.tree_names import TreeNames
 
     # A file with uncommitted changes may not be indexed yet. Its names in HEAD are nearly always still there.
@@ -97,7 +96,7 @@ def _defining_files(workspace: Workspace, symbols: Sequence[str]) -> list[str]:
     names = TreeNames(snapshot, view, snapshot.match(view))
     definers: dict[str, None] = {}
     for symbol in symbols:
-        *qualifiers, name = split_name(symbol) or ("",)
+        qualifiers, name = read_name(names, symbol)
         definers |= {names.file(each.entry).path: None for each in find_definitions(names, name, qualifiers)}
     return list(definers)
 

@@ -1,9 +1,25 @@
 """Find the definitions that a user or another part names: by name with qualifiers, or by lines of a file."""
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from gitmem.references.scopes import split_name
 from gitmem.references.tree_names import Definition, Names
+from gitmem.store.occurrences import ANY_ROLE
+
+_COLON: Final = re.compile(r"(?<=\w):(?=\w)")
+"""Joint of Erlang and Lua."""
+
+
+def read_name(names: Names, text: str) -> tuple[tuple[str, ...], str]:
+    """Return the names before a name, as users and symbols write it, and the name itself.
+
+    A name with joints, such as `data.frame` of R, counts as a whole if some file of the tree has it.
+    """
+    *qualifiers, name = split_name(_COLON.sub(".", text)) or ("",)
+    is_whole = bool(qualifiers) and len(names.entries(text, ANY_ROLE)) > 0
+    return ((), text) if is_whole else (tuple(qualifiers), name)
 
 
 def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list[Definition]:
@@ -24,9 +40,9 @@ def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list
 def definition_at(names: Names, entry: int, first: int, last: int, symbol: str = "") -> Definition | None:
     """Return the definition at some lines of a file: that of a symbol there, else the first, else the one around."""
     file = names.file(entry)
-    wanted = split_name(symbol)[-1:]
+    wanted = (symbol, *split_name(symbol)[-1:])
     starts = [each for each in file.all_definitions() if first <= each.line <= last]
-    named = [each for each in starts if (each.name,) == wanted]
+    named = [each for each in starts if each.name in wanted]
     if named or starts:
         return (named or starts)[0]
     around = file.scopes.at(first)

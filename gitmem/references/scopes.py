@@ -12,6 +12,7 @@ from gitmem.store.snapshot import Snapshot
 _BLOCK_LINES: Final = 64
 _WIDE_LINES: Final = 64 * _BLOCK_LINES
 _JOINTS: Final = re.compile(r"\.|::|#| > |->|\\")
+_AFTER_JOINT: Final = re.compile(rf"(?:^|{_JOINTS.pattern})$")
 
 
 class Scope(NamedTuple):
@@ -47,9 +48,10 @@ class Scopes:
         """Return the scope in which the definition of a name at a line stands."""
         # A whole class may be on one line: then the innermost scope is one of its members.
         for scope in self._around(line):
-            around = split_name(scope.symbol)
-            if around[-1:] == (name,):
-                return around[:-1]
+            # A name may have joints itself: `data.frame` of R.
+            around = scope.symbol.removesuffix(name)
+            if around != scope.symbol and _AFTER_JOINT.search(around):
+                return split_name(around)
         return self.at(line)
 
     def _around(self, line: int) -> Iterator[Scope]:

@@ -33,6 +33,7 @@ REFERRED: Final = 1
 DEFINED: Final = 2
 IMPORTED: Final = 4
 INHERITED: Final = 8
+ANY_ROLE: Final = REFERRED | DEFINED | IMPORTED | INHERITED
 """Roles of a name in a blob, as bits."""
 
 _ROLES: Final = np.array(

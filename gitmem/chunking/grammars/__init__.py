@@ -14,8 +14,10 @@ _MODULES: Final = {
     "elixir": "elixir", "haskell": "haskell", "lua": "lua", "luau": "lua", "zig": "zig", "bash": "shell", "sql": "sql",
     "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
     "scss": "styles", "json": "data_formats", "yaml": "data_formats", "toml": "data_formats", "hcl": "data_formats",
-    "terraform": "data_formats", "objc": "others", "dart": "others", "r": "others", "clojure": "others",
-    "cmake": "others",
+    "terraform": "data_formats", "objc": "others", "dart": "others", "r": "others", "cmake": "others",
+    "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
+    "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
+    "fsharp": "fsharp", "fsharp_signature": "fsharp",
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(

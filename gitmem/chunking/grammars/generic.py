@@ -88,6 +88,7 @@ def _name(node: Node, data: bytes) -> str:
     """
     for _ in range(3):
         name = name_of(node, data)
+        name = name.removesuffix("*") or name  # the mark of an exported name of Nim
         # Atoms of Erlang may be quoted. Any other literal is the value of the definition.
         if name.startswith("'") and name.endswith("'"):
             name = unquoted(name)

@@ -2,7 +2,18 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import LEAF, MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
+from gitmem.chunking.grammar import (
+    LEAF,
+    MERGEABLE,
+    NAMESPACE,
+    Match,
+    Node,
+    container,
+    dynamic,
+    leaf,
+    make_grammar,
+    mergeable,
+)
 from gitmem.chunking.grammars.cfamily import C_TRANSPARENT, C_UNITS
 from gitmem.chunking.node_names import from_child, name_of, text_of, unquoted
 
@@ -26,23 +37,22 @@ def _r_assignment(node: Node, data: bytes) -> Match | None:
     return Match(MERGEABLE, "constant", text_of(left, data), right)
 
 
-def _lisp_form(node: Node, data: bytes) -> Match | None:
-    """Match definitions: `(defn name ...)`, `(defmacro name ...)`, `(def name ...)`."""
-    words = [child for child in node.named_children[:6] if child.type == "sym_lit"]
-    if len(words) < 2:
+_NIX_SETS: Final = frozenset({"attrset_expression", "rec_attrset_expression", "let_expression", "apply_expression"})
+_MAX_SMALL_SET: Final = 1_000
+"""Bytes of a set of attributes that is one unit. The attributes of a larger one are units of their own."""
+
+
+def _nix_binding(node: Node, data: bytes) -> Match | None:
+    """Match `name = value;`: a function, a set of attributes, or another value."""
+    path, value = node.child_by_field_name("attrpath"), node.child_by_field_name("expression")
+    if path is None or value is None:
         return None
-    head, name = (_symbol_name(word, data) for word in words[:2])
-    if head in ("def", "defonce", "ns"):
-        return Match(MERGEABLE, "constant" if head != "ns" else "module", name, node)
-    if head.startswith("def"):
-        return Match(LEAF, "macro" if head == "defmacro" else "function", name, node)
-    return None
-
-
-def _symbol_name(word: Node, data: bytes) -> str:
-    """Return a symbol without its metadata: `join` for `^{:added "1.0"} join`."""
-    name = next((child for child in word.named_children if child.type == "sym_name"), word)
-    return text_of(name, data)
+    name = text_of(path, data)
+    if value.type == "function_expression":
+        return Match(LEAF, "function", name, node)
+    if value.type in _NIX_SETS and value.end_byte - value.start_byte > _MAX_SMALL_SET:
+        return Match(NAMESPACE, "property", name, value)
+    return Match(MERGEABLE, "property", name, node)
 
 
 def _first_argument(node: Node, data: bytes) -> str:
@@ -89,6 +99,12 @@ GRAMMARS: Final = {
         comments="line_comment bracket_comment",
         transparent="if_condition body",
     ),
+    "nix": make_grammar(
+        "nix",
+        {"binding": dynamic(_nix_binding)},
+        transparent="source_code function_expression let_expression with_expression assert_expression apply_expression"
+        " attrset_expression rec_attrset_expression parenthesized_expression binding_set",
+        merged_type="property",
+    ),
     "r": make_grammar("r", {"binary_operator": dynamic(_r_assignment)}),
-    "clojure": make_grammar("clojure", {"list_lit": dynamic(_lisp_form)}),
 }

@@ -1,0 +1,73 @@
+"""Find where the units of an outline have their names: the definitions of languages without patterns for them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gitmem.chunking.grammar import Node
+from gitmem.chunking.occurrence_query import KIND_OF_UNIT
+from gitmem.chunking.outline import Piece, Unit
+from gitmem.named_tuple import NamedTuple
+
+_PROSE: Final = ("comment", "string", "doc", "text")
+"""Parts of the node types in which a name is a word, not a name."""
+
+_ATTEMPTS: Final = 1_000
+"""Places of a name that are looked at, one for each comment: every line may be one."""
+
+
+class UnitName(NamedTuple):
+    """Name of a unit as written: its start in bytes, its kind (`types.OCCURRENCE_KINDS`) and text."""
+
+    start: int
+    kind: str
+    text: bytes
+
+
+def find_unit_names(data: bytes, root: Node, outline: Unit, letters: bytes) -> Iterator[UnitName]:
+    """Yield the names of the units of an outline. `letters` are those besides ASCII letters, digits, `_` and `$`."""
+    todo = [outline]
+    while todo:
+        for piece in todo.pop().pieces or ():
+            if piece.unit is not None:
+                todo.append(piece.unit)
+            chunk_type = piece.unit.chunk_type if piece.unit is not None else piece.chunk_type
+            kind = KIND_OF_UNIT.get(chunk_type, "")
+            for text in _names(piece) if kind else ():
+                # `a.b` for `a:b` of Lua: then the last part is what the text has.
+                for name in dict.fromkeys((text, text.rpartition(b".")[2])):
+                    start = _find(data, root, name, piece, letters) if name else -1
+                    if start >= 0:
+                        yield UnitName(start, kind, name)
+                        break
+
+
+def _names(piece: Piece) -> list[bytes]:
+    """Return the names that a piece was given: a statement may declare several, joined by commas."""
+    name = piece.name or (piece.unit.symbol if piece.unit is not None else "")
+    return [each.encode() for each in name.split(", ") if each]
+
+
+def _find(data: bytes, root: Node, name: bytes, piece: Piece, letters: bytes) -> int:
+    """Return the first place of a name in a piece that is neither in a comment nor in a string, -1 without one."""
+    after = piece.start
+    for _ in range(_ATTEMPTS):
+        at = data.find(name, after, piece.end)
+        if at < 0:
+            return -1
+        end = after = at + len(name)
+        if not _is_letter(data[at - 1 : at], letters) and not _is_letter(data[end : end + 1], letters):
+            node = root.descendant_for_byte_range(at, end)
+            if node is None or not _is_prose(node):
+                return at
+            after = max(end, node.end_byte)
+    return -1
+
+
+def _is_letter(character: bytes, letters: bytes) -> bool:
+    return character.isalnum() or (character != b"" and (character >= b"\x80" or character in b"_$" + letters))
+
+
+def _is_prose(node: Node) -> bool:
+    """Return whether a node is in a comment or a string."""
+    around = (node, node.parent) if node.parent is not None else (node,)
+    return any(word in each.type for each in around for word in _PROSE)

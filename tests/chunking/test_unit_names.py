@@ -1,0 +1,81 @@
+"""Definitions and calls in languages whose definitions come from the outline of the file."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.types import DEFINING, OCCURRENCE_KINDS
+
+SOURCES = {
+    "r": (
+        "#' Sorts: sort.by(x)\nsort.by <- function(x) order.of(x)\nlimit <- 3\n",
+        "sort.by limit",
+        "order.of",
+    ),
+    "julia": ('"""\n    area(x)\n"""\nfunction area(x)\n    side(x)\nend\nhalf(x) = x / 2\n', "area half", "side"),
+    "elisp": ('(defcustom my-opt nil "my-opt")\n(cl-defun my-run (x) (my-stop x))\n', "my-opt my-run", "my-stop"),
+    "clojure": ("(defn fan-in [x] (str/join x))\n(defrecord Route [a])\n", "fan-in Route", "join"),
+    "scheme": ("(define (foo x) (bar x))\n(define ((curry x) y) x)\n(define n 1)\n", "foo curry n", "bar"),
+    "racket": ("#lang racket\n(define (foo? x) (bar! x))\n(struct point (x y))\n", "foo? point", "bar!"),
+    "commonlisp": ("(defun run-all (x) (stop x))\n(defclass task () ())\n(defvar *n* 1)\n", "run-all task *n*", "stop"),
+    "fennel": ("(fn run-all [x] (stop x))\n(map (fn [x] x) y)\n", "run-all", "stop map"),
+    "janet": ("(defn run-all [x] (stop x))\n(def n 1)\n", "run-all n", "stop"),
+    "nix": ("{ lib }: {\n  mkRun = { a }: lib.mkIf a;\n  services.x = build a;\n}\n", "mkRun x", "mkIf build"),
+    "haskell": ("module A where\narea' :: Int -> Int\narea' x = side' x 2\n", "area'", "side'"),
+    "ocaml": ("let area' x = List.map side x\n", "area'", "map"),
+    "fsharp": ("module A\nlet area x = side x 2\n", "area A", "side"),
+    "erlang": ("-module(a).\nrun(X) -> lists:map(stop, X).\n", "run", "map"),
+    "elixir": ("defmodule A do\n  def run(x), do: stop(x)\nend\n", "A run", "stop"),
+    "lua": ("local M = {}\nfunction M:run(x) return stop(x) end\n", "M run", "stop"),
+    "dart": ("/// Runs.\nclass Job {\n  int run(\n    int x,\n  ) {\n    return stop(x);\n  }\n}\n", "Job run", "stop"),
+    "objc": ("@implementation Job\n- (int)run:(int)x { return [self stop:x]; }\n@end\n", "Job run", "stop"),
+    "zig": ("pub fn run(x: u32) u32 {\n    return math.stop(x);\n}\n", "run", "stop"),
+    "solidity": ("contract Job {\n  function run(uint x) public { stop(x); }\n}\n", "Job run", "stop"),
+    "nim": ("proc run*(x: int): int = stop(x)\n", "run", "stop"),
+    "fortran": ("subroutine run(x)\n  call stop_all(x)\nend subroutine\n", "run", "stop_all"),
+    "powershell": ("function Get-Job {\n    Stop-All 1\n}\n", "Get-Job", "Stop-All"),
+    "fish": ("function run-all\n    stop-all 1\nend\n", "run-all", "stop-all"),
+    "bash": ("run-all() {\n  stop-all 1\n}\n", "run-all", "stop-all"),
+    "proto": ("message Job { string name = 1; }\n", "Job", ""),
+}
+
+
+def names_of(text: str, language: str) -> tuple[set[str], set[str]]:
+    """Return the names that a file defines, and those that it calls."""
+    names = chunk_blob(text.encode(), language).names
+    found = [(OCCURRENCE_KINDS[kind], kind, name.decode()) for kind, name in zip(names.kinds, names.names, strict=True)]
+    defined = {name for _, kind, name in found if kind < DEFINING}
+    return defined, {name for text, _, name in found if text == "call"}
+
+
+@pytest.mark.parametrize("language", SOURCES)
+def test_units_are_definitions_and_their_places_are_no_calls(language: str) -> None:
+    text, defined, called = SOURCES[language]
+    definitions, calls = names_of(text, language)
+    assert definitions == set(defined.split())
+    assert set(called.split()) <= calls
+    assert not calls & definitions
+
+
+def test_a_definition_is_at_its_name_not_at_a_comment_above_or_a_string() -> None:
+    comment = "#' total is what total gives; see `total`.\n" * 300
+    names = chunk_blob(f"{comment}total <- function(x) 'total'\n".encode(), "r").names
+    assert [(line, OCCURRENCE_KINDS[kind]) for line, kind in zip(names.lines, names.kinds, strict=True)] == [
+        (301, "function")
+    ]
+
+
+def test_data_formats_define_nothing() -> None:
+    assert names_of('{"name": "x", "other": {"name": 1}}\n' * 3, "json") == (set(), set())
+    assert names_of('resource "a" "b" {\n  name = f(1)\n}\n', "terraform") == (set(), set())
+
+
+def test_an_anonymous_function_of_fennel_has_no_name() -> None:
+    chunks = chunk_blob(b"(fn [x]\n  (stop x))\n", "fennel").chunks
+    assert [chunk.symbol for chunk in chunks] == [""]
+
+
+def test_a_set_of_attributes_of_nix_is_divided_if_it_is_large() -> None:
+    options = "".join(f"    option{number} = mkOption {{ default = {'x' * 600!r}; }};\n" for number in range(4))
+    text = f"{{ lib }}: {{\n  options.programs.tool = {{\n{options}  }};\n}}\n".replace("'", '"')
+    symbols = [chunk.symbol for chunk in chunk_blob(text.encode(), "nix").chunks]
+    assert "options.programs.tool.option2" in ", ".join(symbols)
