@@ -7,6 +7,7 @@ from typing import Final
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, assembly_bounds
 from gitmem.chunking.commit_passages import commit_chunks
+from gitmem.chunking.components import COMPONENTS, clip, divide_component, join_names
 from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
@@ -46,13 +47,15 @@ def chunk_blob(
         return ChunkedBlob(language, [], parsed=False, unparsed_reason="empty")
     lines = Lines(data)
     found: list[NameColumns] = []
-    chunks, reason = _syntax_chunks(data, language, bounds, lines, found)
+    split = _component_chunks if language in COMPONENTS else _syntax_chunks
+    chunks, reason = split(data, language, bounds, lines, found)
     parsed = chunks is not None
     if chunks is None:
         chunks = window_chunks(data, lines, bounds)
     if not bounds.past_run:
         chunks = merge_small(chunks, len(data), bounds.max_bytes)
-    return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason, *found)
+    names = found[0] if len(found) == 1 else join_names(found)
+    return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason, names)
 
 
 def load_syntax(language: str) -> None:
@@ -114,6 +117,22 @@ def _syntax_chunks(
 
         names.append(find_occurrences(data, tree.root_node, language, file))
     return Assembler(data, grammar, assembly_bounds(bounds), lines).assemble(file), ""
+
+
+def _component_chunks(
+    data: bytes, language: str, bounds: ChunkBounds, lines: Lines, names: list[NameColumns]
+) -> tuple[list[Chunk] | None, str]:
+    """Return the chunks of markup and scripts. A script that cannot be parsed is split into windows."""
+    markup, *scripts = divide_component(data, language)
+    chunks, reason = _syntax_chunks(markup.data, language, bounds, lines, names)
+    if chunks is None:
+        return None, reason
+    layers = [(markup, chunks)]
+    for script in scripts:
+        found, _ = _syntax_chunks(script.data, script.language, bounds, lines, names)
+        layers.append((script, window_chunks(script.data, lines, bounds) if found is None else found))
+    clipped = [part for layer, found in layers for chunk in found for part in clip(chunk, layer, lines)]
+    return sorted(clipped, key=lambda chunk: (chunk.start, -chunk.end)), ""
 
 
 def _capped(data: bytes, chunks: list[Chunk], lines: Lines, bounds: ChunkBounds) -> list[Chunk]:

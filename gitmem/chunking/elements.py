@@ -13,6 +13,7 @@ from typing import Final
 
 from gitmem.chunking.chunk import refine_language
 from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.components import COMPONENTS, divide_component
 from gitmem.chunking.element import ANONYMOUS, NO_ELEMENTS, Element, FileElements
 from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, Grammar, Node
 from gitmem.chunking.lines import Lines, line_start, trim
@@ -38,6 +39,17 @@ def find_elements(data: bytes, language: str) -> FileElements:
         return NO_ELEMENTS
     if language == "markdown":
         return FileElements(_sections(data), [])
+    if language in COMPONENTS:
+        layers = [_syntax_elements(layer.data, layer.language) for layer in divide_component(data, language)]
+        elements = sorted(
+            (each for layer in layers for each in layer.elements), key=lambda each: (each.start, -each.end)
+        )
+        return FileElements(elements, sorted(span for layer in layers for span in layer.comments))
+    return _syntax_elements(data, language)
+
+
+def _syntax_elements(data: bytes, language: str) -> FileElements:
+    """Return the elements of a text with one grammar."""
     from gitmem.chunking.grammars import find_grammar
     from gitmem.chunking.parse import UnparsedError, parse_tree
 

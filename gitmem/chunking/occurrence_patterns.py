@@ -1,7 +1,8 @@
 """Patterns of syntax trees that show definitions and references: a table for each language, as data.
 
 Each entry pairs a kind of occurrence (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per
-line. The pattern captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads.
+line. The pattern captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads, and
+`expression` the text of an expression that the grammar does not parse.
 `bound` captures a variable whose type the statement shows. `name` are the node types of identifiers. Patterns of `call`
 may be missing if a bracket shows the calls of names that `read` and `name` capture: each captured node costs time.
 
@@ -384,6 +385,29 @@ _ZIG: Final = {
     "name": "(IDENTIFIER) @_",
 }
 _POWERSHELL: Final = {"call": "(command command_name: (command_name) @_)", "name": "(command_name) @_"}
+_VUE: Final = {
+    "expression": """
+        (directive_attribute (quoted_attribute_value (attribute_value) @_))
+        (interpolation (raw_text) @_)""",
+    "name": "(tag_name) @_",
+}
+_SVELTE: Final = {"expression": "(raw_text_expr) @_ (raw_text_each) @_", "name": "(tag_name) @_"}
+_ASTRO: Final = {
+    "expression": """
+        (attribute_js_expr) @_
+        (html_interpolation (permissible_text) @_)""",
+    "name": "(tag_name) @_",
+}
+_GRAPHQL: Final = {
+    "call": "(fragment_spread (fragment_name) @_)",
+    "type": "(named_type (name) @_)",
+    "base": "(implements_interfaces (named_type (name) @_))",
+}
+_PRISMA: Final = {"type": "(non_null_type (identifier) @_)"}
+_MAKE: Final = {
+    "call": "(prerequisites (word) @_)",
+    "read": "(variable_reference (word) @_)",
+}
 _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
@@ -398,11 +422,13 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
     "haskell": _HASKELL, "nix": _NIX, "fsharp": _FSHARP, "clojure": _LISP_OF_LITERALS, "commonlisp": _LISP_OF_LITERALS,
     "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
     "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH,
+    "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 
 LETTERS: Final[Mapping[str, bytes]] = {
-    "r": b".", "powershell": b"-", "bash": b"-", "fish": b"-", "nix": b"-'", "haskell": b"'", "ocaml": b"'",
+    "r": b".", "vim": b":#", "make": b"-./",
+    "powershell": b"-", "bash": b"-", "fish": b"-", "nix": b"-'", "haskell": b"'", "ocaml": b"'",
     "ocaml_interface": b"'", "fsharp": b"'", "elm": b"'", "purescript": b"'", "erlang": b"@", "scss": b"-",
     **dict.fromkeys(("clojure", "commonlisp", "fennel", "janet"), b"-?!*+<>=&%'"),
     **dict.fromkeys(("elisp", "scheme", "racket"), b"-?!*+<>=&%':/"),

@@ -79,6 +79,7 @@ _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typ
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
+_CALL_IN_TEXT: Final = re.compile(rb"(?<!" + _LETTER + rb")([A-Za-z_$][\w$]*)\(")
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
@@ -213,6 +214,8 @@ def _add_names(
 ) -> None:
     """Add the captured names outside of import statements to those of the imports, each place once."""
     places = _captured_names(data, captures, definitions, _spelling(language))
+    for node in captures.get("expression", ()):
+        _add_expression(data, places, node.start_byte, node.end_byte)
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
     known = {name for _, _, name, _ in names}.union(text for code, text in places.values() if code < DEFINING)
     _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
@@ -261,6 +264,16 @@ def _add_mentions(
                 names[start] = _CALL, text
         elif (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
             names[start] = _NAME, text
+
+
+def _add_expression(data: bytes, names: dict[int, tuple[int, bytes]], start: int, end: int) -> None:
+    """Add the calls in an expression of a template; one that is a name alone is a mention, of a handler for example."""
+    text = data[start:end].strip()
+    if text.replace(b"_", b"").isalnum() and not text[:1].isdigit():
+        names.setdefault(data.index(text, start), (_NAME, text[:MAX_NAME]))
+    for call in _CALL_IN_TEXT.finditer(data, start, end):
+        if len(call[1]) <= MAX_NAME:
+            names.setdefault(call.start(1), (_CALL, call[1]))
 
 
 def _captured_names(

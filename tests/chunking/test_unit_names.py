@@ -35,6 +35,13 @@ SOURCES = {
     "powershell": ("function Get-Job {\n    Stop-All 1\n}\n", "Get-Job", "Stop-All"),
     "fish": ("function run-all\n    stop-all 1\nend\n", "run-all", "stop-all"),
     "bash": ("run-all() {\n  stop-all 1\n}\n", "run-all", "stop-all"),
+    "vim": ("function! s:Run(x) abort\n  call plug#Stop(a:x)\nendfunction\n", "s:Run", "plug#Stop"),
+    "gleam": ("pub fn run(x) { stop(x) }\n", "run", "stop"),
+    "glsl": ("vec3 run(float x) { return stop(x); }\n", "run", "stop"),
+    "graphql": ("type Job { a: Int }\nquery Run { ...Stop }\n", "Job Run", "Stop"),
+    "elm": ("module Main exposing (..)\n\nrun : Int -> Int\nrun x =\n    stop x\n", "run", "stop"),
+    "prisma": ("model Job {\n  a Int\n}\nenum Role {\n  A\n}\n", "Job Role", ""),
+    "make": ("run: stop-all\n\techo 1\n", "run", "stop-all"),
     "proto": ("message Job { string name = 1; }\n", "Job", ""),
 }
 

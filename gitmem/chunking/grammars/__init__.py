@@ -17,6 +17,7 @@ _MODULES: Final = {
     "terraform": "data_formats", "objc": "others", "dart": "others", "r": "others", "cmake": "others",
     "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
+    **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
     "fsharp": "fsharp", "fsharp_signature": "fsharp",
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.

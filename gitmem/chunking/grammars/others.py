@@ -62,7 +62,78 @@ def _first_argument(node: Node, data: bytes) -> str:
     return unquoted(text_of(arguments.named_children[0], data)) if arguments is not None else ""
 
 
+def _vim_name(node: Node, data: bytes) -> str:
+    """Return the name of a function, `s:Run` or `plugin#run`."""
+    return next((name_of(child, data) for child in node.named_children if child.type == "function_declaration"), "")
+
+
+def _elm_name(node: Node, data: bytes) -> str:
+    head = node.child_by_field_name("functionDeclarationLeft")
+    return text_of(head.named_children[0], data) if head is not None and head.named_child_count else ""
+
+
 GRAMMARS: Final = {
+    "vim": make_grammar("vim", {"function_definition": leaf("function", _vim_name)}, transparent="script_file"),
+    "gleam": make_grammar(
+        "gleam",
+        {
+            "function": leaf("function"),
+            "constant": mergeable("constant"),
+            "type_definition": leaf("type", from_child("type_name")),
+            "type_alias": mergeable("type", from_child("type_name")),
+        },
+        comments="comment statement_comment module_comment",
+    ),
+    "graphql": make_grammar(
+        "graphql",
+        {
+            "object_type_definition": leaf("class"),
+            "object_type_extension": leaf("class"),
+            "interface_type_definition": leaf("interface"),
+            "input_object_type_definition": leaf("struct"),
+            "enum_type_definition": leaf("enum"),
+            "union_type_definition": mergeable("type"),
+            "scalar_type_definition": mergeable("type"),
+            "directive_definition": mergeable("macro"),
+            "operation_definition": leaf("function"),
+            "fragment_definition": leaf("function", from_child("fragment_name")),
+        },
+        transparent="source_file document definition type_system_definition type_definition executable_definition"
+        " type_system_extension type_extension",
+    ),
+    "prisma": make_grammar(
+        "prisma",
+        {
+            "model_block": leaf("class"),
+            "view_block": leaf("class"),
+            "type_block": leaf("type"),
+            "enum_block": leaf("enum"),
+        },
+    ),
+    "elm": make_grammar(
+        "elm",
+        {
+            "value_declaration": leaf("function", _elm_name),
+            "type_alias_declaration": leaf("type"),
+            "type_declaration": leaf("type"),
+            "port_annotation": mergeable("function"),
+        },
+        transparent="file",
+        prefixes="type_annotation",
+    ),
+    "make": make_grammar(
+        "make",
+        {
+            "rule": mergeable("function", from_child("targets")),
+            "variable_assignment": mergeable("constant"),
+            "define_directive": mergeable("macro"),
+        },
+        transparent="makefile conditional",
+    ),
+    **{
+        name: make_grammar(name, C_UNITS, transparent=C_TRANSPARENT, bodies="compound_statement")
+        for name in ("glsl", "hlsl")
+    },
     "objc": make_grammar(
         "objc",
         C_UNITS
