@@ -6,8 +6,8 @@ asks, because that depends on the other files of a tree, and a blob belongs to m
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +22,9 @@ from gitmem.types import DEFINING, NO_NAMES, OCCURRENCE_KINDS, UNKNOWN_RECEIVER,
 if TYPE_CHECKING:
     from gitmem.chunking.outline import Unit
     from gitmem.chunking.unit_names import UnitName
+
+    _FindUnits = Callable[[Mapping[int, bytes]], Iterable[UnitName]]
+    """Returns the names of units, given the starts and texts of the definitions that are known."""
 
 MAX_NAME: Final = 120
 """Bytes of a name. Longer ones are generated, or no names."""
@@ -38,7 +41,8 @@ _CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS, _VALUE = (
     _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias", "value")
 )
 _FUNCTION: Final = _CODES["function"]
-_ORDER: Final = ("function", "class", "value", "base", "decorator", "call", "type", "bound", "read")
+_DEFINITIONS: Final = ("function", "class", "value")
+_OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
 _LETTER: Final = rb"[\w$\x80-\xff]"
@@ -126,10 +130,10 @@ class _PlainNames(dict[bytes, bool]):
     """Whether a text is a name as it stands: short, of letters, not a primitive type. Cached, because names recur."""
 
     def __init__(self, spelling: "_Spelling") -> None:
-        self._spelling = spelling
+        self.spelling = spelling
 
     def __missing__(self, text: bytes) -> bool:
-        self[text] = verdict = self._spelling.is_name(text) and len(text) <= MAX_NAME and text not in _PRIMITIVES
+        self[text] = verdict = self.spelling.is_name(text) and len(text) <= MAX_NAME and text not in _PRIMITIVES
         return verdict
 
 
@@ -157,7 +161,7 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     """Return the definitions and references of a parsed file, ordered by line. `outline` has the units of the file."""
     nodes = root.descendant_count
     captures = find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
-    definitions = _definitions(data, root, language, outline)
+    find_units = partial(_find_units, data, root, language, outline)
     names: list[_Name] = []
     statements: list[tuple[int, int]] = []
     for start, end in sorted(node.byte_range for node in captures.get("import", ())):
@@ -166,7 +170,7 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
         if imports:
             names += imports
             statements.append((start, end))
-    _add_names(data, captures, definitions, statements, names, language)
+    _add_names(data, captures, find_units, statements, names, language)
     if language == "php":
         names += _documented_methods(data, root)
     if not names:
@@ -177,13 +181,15 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
 
 
-def _definitions(data: bytes, root: Node, language: str, outline: "Unit") -> list["UnitName"]:
-    """Return the names of the units of an outline, if the patterns of the language do not show its definitions."""
+def _find_units(
+    data: bytes, root: Node, language: str, outline: "Unit", known: Mapping[int, bytes]
+) -> "Iterable[UnitName]":
+    """Return the names of units that are not among the known definitions, if the language needs them."""
     if language in PATTERNS or not has_names(language):
-        return []
-    from gitmem.chunking.unit_names import find_unit_names  # most languages need no outline for their names
+        return ()
+    from gitmem.chunking.unit_names import find_unit_names  # most files need no outline for their names
 
-    return list(find_unit_names(data, root, outline, _spelling(language).letters))
+    return find_unit_names(data, root, outline, _spelling(language).letters, known)
 
 
 def _documented_methods(data: bytes, root: Node) -> Iterator[_Name]:
@@ -207,13 +213,13 @@ def _documents_class(node: Node | None) -> bool:
 def _add_names(
     data: bytes,
     captures: Mapping[str, list[Node]],
-    definitions: Sequence["UnitName"],
+    find_units: "_FindUnits",
     statements: list[tuple[int, int]],
     names: list[_Name],
     language: str,
 ) -> None:
     """Add the captured names outside of import statements to those of the imports, each place once."""
-    places = _captured_names(data, captures, definitions, _spelling(language))
+    places = _captured_names(data, captures, find_units, _spelling(language))
     for node in captures.get("expression", ()):
         _add_expression(data, places, node.start_byte, node.end_byte)
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
@@ -277,27 +283,39 @@ def _add_expression(data: bytes, names: dict[int, tuple[int, bytes]], start: int
 
 
 def _captured_names(
-    data: bytes, captures: Mapping[str, list[Node]], definitions: Sequence["UnitName"], spelling: _Spelling
+    data: bytes, captures: Mapping[str, list[Node]], find_units: "_FindUnits", spelling: _Spelling
 ) -> dict[int, tuple[int, bytes]]:
     """Return kind and text of the captured names by their start; those of kind `name` are left out."""
     names: dict[int, tuple[int, bytes]] = {}
     plain = _PlainNames(spelling)
-    for start, kind, text in definitions:
+    _add_captures(data, captures, _DEFINITIONS, names, plain)
+    for start, kind, text in find_units({start: text for start, (_, text) in names.items()}):
         if plain[text]:
             names[start] = _CODES[kind], text
         else:
             _add_other(data, names, start, text, _CODES[kind], spelling)
-    for kind in _ORDER:
+    _add_captures(data, captures, _OTHERS, names, plain)
+    return names
+
+
+def _add_captures(
+    data: bytes,
+    captures: Mapping[str, list[Node]],
+    kinds: Sequence[str],
+    names: dict[int, tuple[int, bytes]],
+    plain: _PlainNames,
+) -> None:
+    """Add the captured names of some kinds, in the order of the kinds."""
+    for kind in kinds:
         code = _CODES[kind]
         # The library lists the nodes of a kind in the order of their addresses, so nothing may depend on the order.
         for node in captures.get(kind, ()):
             start = node.start_byte
             text = data[start : node.end_byte]
             if not plain[text]:
-                _add_other(data, names, start, text, code, spelling)
+                _add_other(data, names, start, text, code, plain.spelling)
             elif start not in names:
                 names[start] = code, text
-    return names
 
 
 def _add_other(

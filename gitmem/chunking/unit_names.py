@@ -1,6 +1,7 @@
 """Find where the units of an outline have their names: the definitions of languages without patterns for them."""
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from gitmem.chunking.grammar import Node
@@ -23,8 +24,16 @@ class UnitName(NamedTuple):
     text: bytes
 
 
-def find_unit_names(data: bytes, root: Node, outline: Unit, letters: bytes) -> Iterator[UnitName]:
-    """Yield the names of the units of an outline. `letters` are those besides ASCII letters, digits, `_` and `$`."""
+def find_unit_names(
+    data: bytes, root: Node, outline: Unit, letters: bytes, known: Mapping[int, bytes]
+) -> Iterator[UnitName]:
+    """Yield the names of the units of an outline, if they are not known by start and text already.
+
+    `letters` are those besides ASCII letters, digits, `_` and `$`.
+    """
+    starts: dict[bytes, list[int]] = {}
+    for start in sorted(known):
+        starts.setdefault(known[start], []).append(start)
     todo = [outline]
     while todo:
         for piece in todo.pop().pieces or ():
@@ -34,11 +43,20 @@ def find_unit_names(data: bytes, root: Node, outline: Unit, letters: bytes) -> I
             kind = KIND_OF_UNIT.get(chunk_type, "")
             for text in _names(piece) if kind else ():
                 # `a.b` for `a:b` of Lua: then the last part is what the text has.
-                for name in dict.fromkeys((text, text.rpartition(b".")[2])):
+                parts = dict.fromkeys((text, text.rpartition(b".")[2]))
+                if any(_is_inside(starts.get(name, ()), piece) for name in parts):
+                    continue
+                for name in parts:
                     start = _find(data, root, name, piece, letters) if name else -1
                     if start >= 0:
                         yield UnitName(start, kind, name)
                         break
+
+
+def _is_inside(starts: Sequence[int], piece: Piece) -> bool:
+    """Return whether one of some ascending places is in a piece."""
+    place = bisect_left(starts, piece.start)
+    return place < len(starts) and starts[place] < piece.end
 
 
 def _names(piece: Piece) -> list[bytes]:
