@@ -408,6 +408,18 @@ _MAKE: Final = {
     "call": "(prerequisites (word) @_)",
     "read": "(variable_reference (word) @_)",
 }
+_SQL: Final = {
+    "call": "(invocation (object_reference name: (identifier) @_))",
+    "type": """
+        (relation (object_reference name: (identifier) @_))
+        (from (object_reference name: (identifier) @_))
+        (insert (object_reference name: (identifier) @_))
+        (alter_table (object_reference name: (identifier) @_))
+        (create_index (object_reference name: (identifier) @_))
+        (column_definition (object_reference name: (identifier) @_))
+        (constraint (object_reference name: (identifier) @_))""",
+    "name": "(identifier) @_",
+}
 _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
@@ -422,7 +434,7 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
     "haskell": _HASKELL, "nix": _NIX, "fsharp": _FSHARP, "clojure": _LISP_OF_LITERALS, "commonlisp": _LISP_OF_LITERALS,
     "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
     "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH,
-    "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
+    "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 

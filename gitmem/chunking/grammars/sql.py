@@ -8,7 +8,7 @@ from gitmem.chunking.node_names import text_of
 _CHUNK_TYPES: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type",
                  "create_type": "type", "create_function": "function", "create_procedure": "function",
                  "create_trigger": "function", "create_index": "constant", "create_schema": "namespace",
-                 "create_sequence": "constant", "alter_table": "type", "create_extension": "constant",
+                 "create_sequence": "constant", "alter_table": "section", "create_extension": "constant",
                  "create_role": "constant", "create_database": "constant", "create_policy": "constant"}  # fmt: skip
 
 
