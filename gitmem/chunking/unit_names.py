@@ -12,8 +12,8 @@ from gitmem.named_tuple import NamedTuple
 _PROSE: Final = ("comment", "string", "doc", "text")
 """Parts of the node types in which a name is a word, not a name."""
 
-_ATTEMPTS: Final = 1_000
-"""Places of a name that are looked at, one for each comment: every line may be one."""
+_MAX_LOOKUPS: Final = 100_000
+"""Nodes that are looked up in one file. Each name needs one, and one for each comment above it that mentions it."""
 
 
 class UnitName(NamedTuple):
@@ -34,20 +34,20 @@ def find_unit_names(
     starts: dict[bytes, list[int]] = {}
     for start in sorted(known):
         starts.setdefault(known[start], []).append(start)
-    todo = [outline]
+    text, todo = _Text(data, root, letters), [outline]
     while todo:
         for piece in todo.pop().pieces or ():
             if piece.unit is not None:
                 todo.append(piece.unit)
             chunk_type = piece.unit.chunk_type if piece.unit is not None else piece.chunk_type
             kind = KIND_OF_UNIT.get(chunk_type, "")
-            for text in _names(piece) if kind else ():
+            for written in _names(piece) if kind else ():
                 # `a.b` for `a:b` of Lua: then the last part is what the text has.
-                parts = dict.fromkeys((text, text.rpartition(b".")[2]))
+                parts = dict.fromkeys((written, written.rpartition(b".")[2]))
                 if any(_is_inside(starts.get(name, ()), piece) for name in parts):
                     continue
                 for name in parts:
-                    start = _find(data, root, name, piece, letters) if name else -1
+                    start = text.find(name, piece.start, piece.end) if name else -1
                     if start >= 0:
                         yield UnitName(start, kind, name)
                         break
@@ -65,20 +65,31 @@ def _names(piece: Piece) -> list[bytes]:
     return [each.encode() for each in name.split(", ") if each]
 
 
-def _find(data: bytes, root: Node, name: bytes, piece: Piece, letters: bytes) -> int:
-    """Return the first place of a name in a piece that is neither in a comment nor in a string, -1 without one."""
-    after = piece.start
-    for _ in range(_ATTEMPTS):
-        at = data.find(name, after, piece.end)
-        if at < 0:
-            return -1
-        end = after = at + len(name)
-        if not _is_letter(data[at - 1 : at], letters) and not _is_letter(data[end : end + 1], letters):
-            node = root.descendant_for_byte_range(at, end)
+class _Text:
+    """Text of a file, in which names are looked for."""
+
+    def __init__(self, data: bytes, root: Node, letters: bytes) -> None:
+        self._data = data
+        self._root = root
+        self._letters = letters
+        self._lookups = _MAX_LOOKUPS
+
+    def find(self, name: bytes, start: int, end: int) -> int:
+        """Return the first place of a name in a span that is neither in a comment nor in a string, -1 without one."""
+        data = self._data
+        while self._lookups > 0:
+            at = data.find(name, start, end)
+            if at < 0:
+                return -1
+            start = after = at + len(name)
+            if _is_letter(data[at - 1 : at], self._letters) or _is_letter(data[after : after + 1], self._letters):
+                continue
+            self._lookups -= 1
+            node = self._root.descendant_for_byte_range(at, after)
             if node is None or not _is_prose(node):
                 return at
-            after = max(end, node.end_byte)
-    return -1
+            start = max(after, node.end_byte)
+        return -1
 
 
 def _is_letter(character: bytes, letters: bytes) -> bool:
