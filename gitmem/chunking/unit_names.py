@@ -1,5 +1,6 @@
 """Find where the units of an outline have their names: the definitions of languages without patterns for them."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -9,8 +10,10 @@ from gitmem.chunking.occurrence_query import KIND_OF_UNIT
 from gitmem.chunking.outline import Piece, Unit
 from gitmem.named_tuple import NamedTuple
 
-_PROSE: Final = ("comment", "string", "doc", "text")
-"""Parts of the node types in which a name is a word, not a name."""
+_PROSE: Final = re.compile(
+    r"(?:^|_)(?:comment|string|quoted|sigil|heredoc|haddock|doc|docstring|text)s?(?:_|$|literal)", re.I
+)
+"""Node types in which a name is a word of prose."""
 
 _MAX_LOOKUPS: Final = 100_000
 """Nodes that are looked up in one file. Each name needs one, and one for each comment above it that mentions it."""
@@ -99,4 +102,4 @@ def _is_letter(character: bytes, letters: bytes) -> bool:
 def _is_prose(node: Node) -> bool:
     """Return whether a node is in a comment or a string."""
     around = (node, node.parent) if node.parent is not None else (node,)
-    return any(word in each.type for each in around for word in _PROSE)
+    return any(_PROSE.search(each.type) is not None for each in around)

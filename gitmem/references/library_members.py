@@ -21,7 +21,8 @@ _ECMA: Final = frozenset(
     "matchAll search test exec charAt charCodeAt startsWith endsWith padStart padEnd repeat substring substr "
     "toLowerCase toUpperCase call apply bind log warn error info debug emit on once off addEventListener "
     "removeEventListener write end read close open send json text status append remove length name type value id "
-    "parse stringify next at".split()
+    "parse stringify next at defineProperty assign create freeze from isArray resolve reject all race now random floor "
+    "ceil round abs min max".split()
 )
 _GO: Final = frozenset(
     "Error String Close Read Write WriteString Get Set Add Len Less Swap Push Pop Lock Unlock RLock RUnlock Done Wait "
@@ -101,9 +102,49 @@ _SWIFT: Final = frozenset(
     "data string".split()
 )
 
+_LUA: Final = frozenset(
+    "ipairs pairs next type tostring tonumber print error assert pcall require select unpack setmetatable getmetatable "
+    "rawget rawset insert remove concat sort find match gmatch gsub sub format rep reverse lower upper byte char len "
+    "floor ceil min max abs random open close read write lines time date new get set add run setup".split()
+)
+_ELIXIR: Final = frozenset(
+    "new get put fetch fetch! update update! delete merge map each reduce filter inspect to_string split join length "
+    "size start_link init handle_call handle_cast handle_info handle_continue terminate call cast stop start send "
+    "count member? keys values into apply run child_spec changeset parse format encode decode encode! decode!".split()
+)
+_HASKELL: Final = frozenset(
+    "map filter foldr foldl concat concatMap show read return pure fmap mapM mapM_ forM forM_ sequence length null "
+    "head tail lookup insert delete member empty union fromList toList not and or any all id const flip zip zipWith fst "
+    "snd maybe either putStrLn print error mempty mappend lines words take drop span reverse elem when unless".split()
+)
+_OCAML: Final = frozenset(
+    "map iter fold fold_left fold_right find find_opt mem add remove length equal compare hash to_string of_string "
+    "create get set append concat split rev filter exists for_all sort make init pp print singleton empty".split()
+)
+_JULIA: Final = frozenset(
+    "show print println length size push! pop! append! get get! haskey keys values map filter sum min max isempty join "
+    "split parse string copy collect iterate getindex setindex! convert promote_rule eltype open close read write "
+    "first last".split()
+)
+_R: Final = frozenset(
+    "print format summary names length c list data.frame lapply sapply vapply map paste paste0 is.null is.na seq_along "
+    "nrow ncol stop warning get set merge plot mean sum min max filter select rbind cbind unique order sort".split()
+)
+_DART: Final = frozenset(
+    "toString add addAll remove contains containsKey map where forEach toList toSet length isEmpty isNotEmpty first "
+    "last keys values put get set then listen cancel close build dispose initState createState setState copyWith "
+    "fromJson toJson hashCode compareTo of call run start stop send read write operator".split()
+)
+_LISP: Final = frozenset(
+    "map filter reduce first rest last second conj assoc get update str print println concat apply list cons car cdr "
+    "append length reverse count keys vals merge into nth format error message insert".split()
+)
+
 OTHER_MEMBERS: Final[Mapping[str, frozenset[str]]] = {
     "python": _PYTHON, "javascript": _ECMA, "go": _GO, "rust": _RUST, "java": _JAVA, "c": _C, "csharp": _CSHARP,
-    "ruby": _RUBY, "php": _PHP, "swift": _SWIFT,
+    "ruby": _RUBY, "php": _PHP, "swift": _SWIFT, "lua": _LUA, "elixir": _ELIXIR, "haskell": _HASKELL, "ocaml": _OCAML,
+    "julia": _JULIA, "r": _R, "dart": _DART,
+    **dict.fromkeys(("clojure", "elisp", "commonlisp", "scheme", "racket", "fennel", "janet"), _LISP),
 }  # fmt: skip
 """Members by family of languages."""
 

@@ -72,6 +72,13 @@ def test_a_definition_is_at_its_name_not_at_a_comment_above_or_a_string() -> Non
     ]
 
 
+def test_the_example_in_a_documentation_of_elixir_is_no_definition() -> None:
+    text = 'defmodule A do\n  @doc ~S"""\n  iex> area 1\n  """\n  def area(x), do: x\nend\n'
+    names = chunk_blob(text.encode(), "elixir").names
+    lines = [line for line, name in zip(names.lines, names.names, strict=True) if name == b"area"]
+    assert lines == [5]
+
+
 def test_data_formats_define_nothing() -> None:
     assert names_of('{"name": "x", "other": {"name": 1}}\n' * 3, "json") == (set(), set())
     assert names_of('resource "a" "b" {\n  name = f(1)\n}\n', "terraform") == (set(), set())
