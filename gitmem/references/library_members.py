@@ -114,8 +114,9 @@ _ELIXIR: Final = frozenset(
 )
 _HASKELL: Final = frozenset(
     "map filter foldr foldl concat concatMap show read return pure fmap mapM mapM_ forM forM_ sequence length null "
-    "head tail lookup insert delete member empty union fromList toList not and or any all id const flip zip zipWith fst "
-    "snd maybe either putStrLn print error mempty mappend lines words take drop span reverse elem when unless".split()
+    "head tail lookup insert delete member empty union fromList toList not and or any all id const flip zip zipWith "
+    "fst snd maybe either putStrLn print error mempty mappend lines words take drop span reverse elem when "
+    "unless".split()
 )
 _OCAML: Final = frozenset(
     "map iter fold fold_left fold_right find find_opt mem add remove length equal compare hash to_string of_string "
