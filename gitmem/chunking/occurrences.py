@@ -60,6 +60,11 @@ _JOINTS: Final = b".:>\\"
 _PHP_JOINTS: Final = b":>\\"
 """Joints of PHP, where a dot joins strings: `"at ".substr($path)` calls no member."""
 
+_COLON_JOINED: Final = frozenset({"erlang", "lua", "luau"})
+"""Languages in which one colon is a joint: `module:f(x)`, `object:method(x)`."""
+
+_BEFORE_COLON: Final = re.compile(rb"[\w.$@]+$")
+_COLON: Final = ord(":")
 _DOT: Final = ord(".")
 _ROOTS: Final = (b"::", b"\\")
 """Joints that alone stand for the root of all names."""
@@ -243,7 +248,10 @@ def _add_names(
         if code == _BOUND:
             continue
         if start and data[start - 1] in joints:
-            receiver = _plain_receiver(data, shape, start) or _receiver(data, start)
+            if data[start - 1] == _COLON and language in _COLON_JOINED:
+                receiver = _receiver_before_colon(data, start)
+            else:
+                receiver = _plain_receiver(data, shape, start) or _receiver(data, start)
             names.append((start, code, text, receiver if dot_is_joint else receiver.rpartition(b".")[2]))
         else:
             names.append((start, code, text, b""))
@@ -290,10 +298,11 @@ def _captured_names(
     plain = _PlainNames(spelling)
     _add_captures(data, captures, _DEFINITIONS, names, plain)
     for start, kind, text in find_units({start: text for start, (_, text) in names.items()}):
+        code = _CODES.get(kind, _BOUND)  # a place that is neither a definition nor a use
         if plain[text]:
-            names[start] = _CODES[kind], text
+            names.setdefault(start, (code, text))
         else:
-            _add_other(data, names, start, text, _CODES[kind], spelling)
+            _add_other(data, names, start, text, code, spelling)
     _add_captures(data, captures, _OTHERS, names, plain)
     return names
 
@@ -376,6 +385,12 @@ def _plain_receiver(data: bytes, shape: bytes, start: int) -> bytes:
     receiver = data[before + 1 : start - 1]
     # Two dots are a range or the parent of a module.
     return receiver if receiver and b".." not in receiver and _DOT not in (receiver[0], receiver[-1]) else b""
+
+
+def _receiver_before_colon(data: bytes, start: int) -> bytes:
+    """Return the names before a colon that is a joint; `?` for another expression."""
+    match = _BEFORE_COLON.search(data[max(0, start - _REACH) : start - 1])
+    return match[0] if match else UNKNOWN_RECEIVER
 
 
 def _receiver(data: bytes, start: int) -> bytes:

@@ -18,9 +18,15 @@ _PROSE: Final = re.compile(
 _MAX_LOOKUPS: Final = 100_000
 """Nodes that are looked up in one file. Each name needs one, and one for each comment above it that mentions it."""
 
+_MAX_CLAUSES: Final = 200
+"""Clauses of a function whose names are looked for."""
+
 
 class UnitName(NamedTuple):
-    """Name of a unit as written: its start in bytes, its kind (`types.OCCURRENCE_KINDS`) and text."""
+    """Name of a unit as written: its start in bytes, its kind (`types.OCCURRENCE_KINDS`) and text.
+
+    The kind is "" where the unit repeats its name, in further clauses or a specification: that is no use of it.
+    """
 
     start: int
     kind: str
@@ -50,9 +56,9 @@ def find_unit_names(
                 if any(_is_inside(starts.get(name, ()), piece) for name in parts):
                     continue
                 for name in parts:
-                    start = text.find(name, piece.start, piece.end) if name else -1
-                    if start >= 0:
-                        yield UnitName(start, kind, name)
+                    found = text.find_all(name, piece) if name else []
+                    yield from (UnitName(start, "" if place else kind, name) for place, start in enumerate(found))
+                    if found:
                         break
 
 
@@ -76,6 +82,23 @@ class _Text:
         self._root = root
         self._letters = letters
         self._lookups = _MAX_LOOKUPS
+
+    def find_all(self, name: bytes, piece: Piece) -> list[int]:
+        """Return where a piece defines a name, then where it repeats it; nothing if it is not found."""
+        nodes = piece.unit.nodes[:_MAX_CLAUSES] if piece.unit is not None else []
+        heads = [self._line(node.start_byte, piece) for node in nodes]
+        found = [self.find(name, *head) for head in heads]
+        lead = heads[0][0] if heads else piece.start
+        if not found or found[0] < 0:  # the head of the definition is before its node
+            found.insert(0, self.find(name, piece.start, piece.end))
+            lead = piece.start
+        before = self.find(name, piece.start, lead)
+        return [start for start in dict.fromkeys((*found, before)) if start >= 0]
+
+    def _line(self, at: int, piece: Piece) -> tuple[int, int]:
+        """Return the line of a place, as far as it is in a piece."""
+        end = self._data.find(b"\n", at, piece.end)
+        return max(piece.start, self._data.rfind(b"\n", 0, at) + 1), end if end >= 0 else piece.end
 
     def find(self, name: bytes, start: int, end: int) -> int:
         """Return the first place of a name in a span that is neither in a comment nor in a string, -1 without one."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from gitmem.chunking.languages import language_of
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import IMPORTING, PACKAGED, SELVES, family_of
-from gitmem.references.library_members import OTHER_MEMBERS
+from gitmem.references.library_members import GLOBALS, OTHER_MEMBERS
 from gitmem.references.tree_names import FileNames, Names, split_parts
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, Occurrence
 
@@ -58,6 +58,8 @@ def _fits(names: Names, file: FileNames, occurrence: Occurrence, removed: Remove
     bindings = file.bindings.get(head)
     if bindings is not None and occurrence.receiver != UNKNOWN_RECEIVER:
         return any(_leads_to(names, file, binding.module, removed) for binding in bindings)
+    if parts and head in GLOBALS.get(file.family, ()):
+        return False
     if receiver:
         # Of an object nothing but the member's name is known.
         return bool(container) or (file.family not in IMPORTING and head not in SELVES)

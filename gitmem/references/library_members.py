@@ -203,5 +203,14 @@ GLOBALS: Final[Mapping[str, frozenset[str]]] = {
         "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console globalThis".split()
     ),
     "c": frozenset({"std"}),
+    "elixir": frozenset(
+        "Agent Application Atom Base Code DateTime Date Enum Exception File Float Function GenServer IO Inspect "
+        "Integer Kernel Keyword List Logger Macro Map MapSet Module NaiveDateTime Node Path Process Protocol Range "
+        "Regex Registry Stream String StringIO Supervisor System Task Time Tuple URI ExUnit Mix binary crypto erlang "
+        "ets file filelib filename gen_server io io_lib lists maps math os proplists queue rand re sets string "
+        "supervisor timer unicode application code dict ordsets gen_tcp ssl httpc zlib base64 calendar init logger "
+        "persistent_term".split()
+    ),
+    "lua": frozenset("string table math io os coroutine debug package utf8 bit jit vim".split()),
 }
 """Objects and namespaces of the library that need no import, by family. Their members are never those of a tree."""

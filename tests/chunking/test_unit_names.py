@@ -79,6 +79,25 @@ def test_the_example_in_a_documentation_of_elixir_is_no_definition() -> None:
     assert lines == [5]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "places"),
+    [
+        ("elixir", "defmodule A do\n  @spec area(t) :: t\n  def area(1), do: 1\n  def area(x), do: area(1)\nend\n",
+         [(3, "function"), (4, "call")]),
+        ("erlang", "-module(a).\n-spec area(t()) -> t().\narea(1) -> 1;\narea(X) ->\n  area(1).\n",
+         [(3, "function"), (5, "call")]),
+        ("haskell", "module A where\narea :: Int -> Int\narea 1 = 1\narea x =\n  area 1\n",
+         [(3, "function"), (5, "call")]),
+    ],
+)  # fmt: skip
+def test_further_clauses_and_a_specification_are_no_uses(
+    language: str, text: str, places: list[tuple[int, str]]
+) -> None:
+    names = chunk_blob(text.encode(), language).names
+    rows = zip(names.lines, names.kinds, names.names, strict=True)
+    assert [(line, OCCURRENCE_KINDS[kind]) for line, kind, name in rows if name == b"area"] == places
+
+
 def test_data_formats_define_nothing() -> None:
     assert names_of('{"name": "x", "other": {"name": 1}}\n' * 3, "json") == (set(), set())
     assert names_of('resource "a" "b" {\n  name = f(1)\n}\n', "terraform") == (set(), set())

@@ -37,6 +37,42 @@ export function App(store: Store) {
 export function Panel() { return null; }
 """,
     "web/src/other.ts": "export function open() {}\nexport class Cache { load() {} }\n",
+    "erlang/src/store.erl": "-module(store).\nsave(X) -> check(X).\ncheck(X) -> lists:map(fun other/1, X).\n",
+    "erlang/src/other.erl": "-module(other).\nsave(X) -> X.\nmap(X) -> X.\n",
+    "erlang/src/main.erl": "-module(main).\nrun() ->\n  store:save(1),\n  other:save(2).\n",
+    "elixir/lib/cart.ex": """defmodule Shop.Cart do
+  @spec split(t) :: t
+  def split(1), do: 1
+  def split(x), do: x
+end
+""",
+    "elixir/lib/use.ex": """defmodule Shop.Use do
+  def run(x), do: String.split(x)
+  def go(x), do: Shop.Cart.split(x)
+end
+""",
+    "lua/pick.lua": """local Pick = {}
+function Pick:open(x)
+  return string.open(x)
+end
+function Pick:again() return self:open(1) end
+return Pick
+""",
+    "r/R/keys.R": """sort.keys <- function(x, ...) x
+use_keys <- function(x) {
+  sort.keys(x)
+}
+""",
+    "lisp/fan.el": "(defun fan-in (x) x)\n(defun in (x) x)\n(fan-in 1)\n",
+    "vue/src/Panel.vue": """<script setup lang="ts">
+import { openClockFace } from './clock'
+const face = openClockFace()
+</script>
+<template>
+  <p @click="openClockFace()">{{ face }}</p>
+</template>
+""",
+    "vue/src/clock.ts": "export function openClockFace() { return 1 }\n",
     "go.mod": "module example.com/shop\n",
     "cart/cart.go": """package cart
 
@@ -244,6 +280,19 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         # Kotlin: folders leave out the root package, and a package does not export the members of its classes.
         ("openClock", "callers", ["kotlin/core/test/ClockTest.kt:7"]),
         ("Clock.hour", "callers", []),
+        # Erlang: a module is a file. Elixir: modules of the library define nothing here.
+        ("store.save", "callers", ["erlang/src/main.erl:3"]),
+        ("other:save", "callers", ["erlang/src/main.erl:4"]),
+        ("other.map", "callers", []),
+        ("Shop.Cart.split", "definitions", ["elixir/lib/cart.ex:3"]),
+        ("Shop.Cart.split", "callers", ["elixir/lib/use.ex:3"]),
+        ("Pick.open", "callers", ["lua/pick.lua:5+"]),
+        # R and Lisps: names have dots and hyphens.
+        ("sort.keys", "definitions", ["r/R/keys.R:1"]),
+        ("sort.keys", "callers", ["r/R/keys.R:3"]),
+        ("fan-in", "callers", ["lisp/fan.el:3"]),
+        # Vue: the script and the template of a component.
+        ("openClockFace", "callers", ["vue/src/Panel.vue:3", "vue/src/Panel.vue:6"]),
         # C#: a constructor is its class, and a member of an unknown object is none.
         ("Logger", "callers", ["csharp/App.cs:7"]),
         ("Logger.WriteLine", "callers", ["csharp/App.cs:8", "csharp/App.cs:9+"]),
