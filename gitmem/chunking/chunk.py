@@ -129,10 +129,10 @@ def _component_chunks(
         return None, reason
     layers = [(markup, chunks)]
     for script in scripts:
-        found, _ = _syntax_chunks(script.data, script.language, bounds, lines, names)
-        layers.append((script, window_chunks(script.data, lines, bounds) if found is None else found))
-    clipped = [part for layer, found in layers for chunk in found for part in clip(chunk, layer, lines)]
-    return sorted(clipped, key=lambda chunk: (chunk.start, -chunk.end)), ""
+        own, _ = _syntax_chunks(script.data, script.language, bounds, lines, names)
+        layers.append((script, window_chunks(script.data, lines, bounds) if own is None else own))
+    all_chunks = [part for layer, own in layers for chunk in own for part in clip(chunk, layer, lines)]
+    return sorted(all_chunks, key=lambda chunk: (chunk.start, -chunk.end)), ""
 
 
 def _capped(data: bytes, chunks: list[Chunk], lines: Lines, bounds: ChunkBounds) -> list[Chunk]:

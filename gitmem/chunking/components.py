@@ -67,8 +67,8 @@ def _find_scripts(data: bytes, language: str) -> Iterator[_Script]:
         yield _Script("typescript", frontmatter.span(), frontmatter.span("code"))
     for script in _SCRIPT.finditer(data, start):
         if script["code"] is not None:
-            found = _LANGUAGE.search(script["attributes"])
-            name = _LANGUAGES.get(found[1].lower(), "javascript") if found else "javascript"
+            attribute = _LANGUAGE.search(script["attributes"])
+            name = _LANGUAGES.get(attribute[1].lower(), "javascript") if attribute else "javascript"
             yield _Script(name, script.span(), script.span("code"))
 
 
@@ -94,9 +94,9 @@ def _comment_out(code: bytearray, start: int, end: int) -> None:
 def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
     """Yield a chunk of a layer without what lies between the spans of the layer: one chunk for each span."""
     for low, high in layer.spans:
-        cut = [(max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end]
-        trimmed = [trim(layer.data, start, end) for start, end in cut]
-        parts = tuple((start, end) for start, end in trimmed if start < end)
+        overlaps = [(max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end]
+        shorter = [trim(layer.data, start, end) for start, end in overlaps]
+        parts = tuple((start, end) for start, end in shorter if start < end)
         if not parts:
             continue
         units = tuple(unit for unit in chunk.units if low <= unit.start and unit.end <= high)

@@ -50,15 +50,15 @@ def find_unit_names(
                 todo.append(piece.unit)
             chunk_type = piece.unit.chunk_type if piece.unit is not None else piece.chunk_type
             kind = KIND_OF_UNIT.get(chunk_type, "")
-            for written in _names(piece) if kind else ():
+            for symbol in _names(piece) if kind else ():
                 # `a.b` for `a:b` of Lua: then the last part is what the text has.
-                parts = dict.fromkeys((written, written.rpartition(b".")[2]))
+                parts = dict.fromkeys((symbol, symbol.rpartition(b".")[2]))
                 if any(_is_inside(starts.get(name, ()), piece) for name in parts):
                     continue
                 for name in parts:
-                    found = text.find_all(name, piece) if name else []
-                    yield from (UnitName(start, "" if place else kind, name) for place, start in enumerate(found))
-                    if found:
+                    places = text.find_all(name, piece) if name else []
+                    yield from (UnitName(start, "" if number else kind, name) for number, start in enumerate(places))
+                    if places:
                         break
 
 
@@ -87,13 +87,13 @@ class _Text:
         """Return where a piece defines a name, then where it repeats it; nothing if it is not found."""
         nodes = piece.unit.nodes[:_MAX_CLAUSES] if piece.unit is not None else []
         heads = [self._line(node.start_byte, piece) for node in nodes]
-        found = [self.find(name, *head) for head in heads]
+        places = [self.find(name, *head) for head in heads]
         lead = heads[0][0] if heads else piece.start
-        if not found or found[0] < 0:  # the head of the definition is before its node
-            found.insert(0, self.find(name, piece.start, piece.end))
+        if not places or places[0] < 0:  # the head of the definition is before its node
+            places.insert(0, self.find(name, piece.start, piece.end))
             lead = piece.start
         before = self.find(name, piece.start, lead)
-        return [start for start in dict.fromkeys((*found, before)) if start >= 0]
+        return [start for start in dict.fromkeys((*places, before)) if start >= 0]
 
     def _line(self, at: int, piece: Piece) -> tuple[int, int]:
         """Return the line of a place, as far as it is in a piece."""

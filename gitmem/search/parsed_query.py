@@ -84,12 +84,12 @@ def join_words(query: str) -> dict[str, None]:
     Joining three words found nothing that pairs did not.
     """
     pairs = itertools.pairwise(_WORD.finditer(query))
-    joined = (
+    pairs_of_parts = (
         (_compound(first[0]), _compound(second[0]))
         for first, second in pairs
         if query[first.end() : second.start()] == "-" or not (_is_stop_word(first[0]) or _is_stop_word(second[0]))
     )
-    return {first + second: None for first, second in joined if first and second}
+    return {first + second: None for first, second in pairs_of_parts if first and second}
 
 
 def _compound(word: str) -> str:

@@ -42,13 +42,13 @@ def choose_similar(
 
     `texts` has the text of the source of each hit with units.
     """
-    divided = [_other_units(hit, original) for hit in hits]
+    units_by_hit = [_other_units(hit, original) for hit in hits]
     # All at once, because each call has a cost of its own.
     vectors = names.encode_names(
-        [_unit_text(hit, unit, texts) for hit, units in zip(hits, divided, strict=True) for unit in units]
+        [_unit_text(hit, unit, texts) for hit, units in zip(hits, units_by_hit, strict=True) for unit in units]
     )
     results: list[Hit] = []
-    for hit, units, end in zip(hits, divided, accumulate(map(len, divided)), strict=True):
+    for hit, units, end in zip(hits, units_by_hit, accumulate(map(len, units_by_hit)), strict=True):
         results += _divide(hit, units, vectors[end - len(units) : end], original) if hit.units else [hit]
     scored = [
         Scored(place, hit.path, hit.start, hit.end, hit.start_line, hit.score) for place, hit in enumerate(results)
