@@ -6,6 +6,7 @@ of the file, and what the grammars find in the layers can simply be joined.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from gitmem.chunking.lines import Lines, trim
@@ -14,11 +15,16 @@ from gitmem.types import NO_NAMES, Chunk, NameColumns
 
 COMPONENTS: Final = frozenset({"vue", "svelte", "astro"})
 
-_SCRIPT: Final = re.compile(
-    rb"<!--.*?-->"
-    rb"|<script(?P<attributes>(?:\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*+)?)>(?P<code>.*?)</script\s*>",
-    re.DOTALL | re.IGNORECASE,
-)
+_MAX_SCRIPTS: Final = 100
+"""Scripts of one file; any further ones are markup."""
+
+_MAX_OPENINGS: Final = 5_000
+"""Tags and comments that are looked at. Each may be followed by an open quote, so that its end is sought far away."""
+
+_MAX_ATTRIBUTES: Final = 1 << 11
+_OPENING: Final = re.compile(rb"<!--|<script(?=[\s>])", re.IGNORECASE)
+_ATTRIBUTES: Final = re.compile(rb"(?:[^>\"']|\"[^\"]*\"|'[^']*')*+>")
+_CLOSING: Final = re.compile(rb"</script\s*>", re.IGNORECASE)
 _FRONTMATTER: Final = re.compile(rb"\s*---[ \t]*\r?\n(?P<code>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _LANGUAGE: Final = re.compile(rb"\blang\s*=\s*[\"']?(\w+)")
 _LANGUAGES: Final = {b"ts": "typescript", b"typescript": "typescript", b"tsx": "tsx"}
@@ -45,7 +51,7 @@ class _Script(NamedTuple):
 
 def divide_component(data: bytes, language: str) -> list[Layer]:
     """Return the markup of a component, then its code: a layer for each language of scripts."""
-    scripts = list(_find_scripts(data, language))
+    scripts = list(islice(_find_scripts(data, language), _MAX_SCRIPTS))
     bounds = [0, *(at for script in scripts for at in script.whole), len(data)]
     markup = list(zip(bounds[::2], bounds[1::2], strict=True))
     layers = [Layer(language, _only(data, markup), markup)]
@@ -61,15 +67,31 @@ def divide_component(data: bytes, language: str) -> list[Layer]:
 
 
 def _find_scripts(data: bytes, language: str) -> Iterator[_Script]:
-    start = 0
+    at = 0
     if language == "astro" and (frontmatter := _FRONTMATTER.match(data)):
-        start = frontmatter.end()
+        at = frontmatter.end()
         yield _Script("typescript", frontmatter.span(), frontmatter.span("code"))
-    for script in _SCRIPT.finditer(data, start):
-        if script["code"] is not None:
-            attribute = _LANGUAGE.search(script["attributes"])
-            name = _LANGUAGES.get(attribute[1].lower(), "javascript") if attribute else "javascript"
-            yield _Script(name, script.span(), script.span("code"))
+    for _ in range(_MAX_OPENINGS):
+        opening = _OPENING.search(data, at)
+        if opening is None:
+            return
+        if opening[0] == b"<!--":
+            at = data.find(b"-->", opening.end())
+            if at < 0:
+                return
+            continue
+        at = opening.end()
+        attributes = _ATTRIBUTES.match(data, at, at + _MAX_ATTRIBUTES)
+        if attributes is None:
+            continue
+        closing = _CLOSING.search(data, attributes.end())
+        # Without a closing tag behind this one, there is none behind a later one either.
+        if closing is None:
+            return
+        at = closing.end()
+        attribute = _LANGUAGE.search(attributes[0])
+        name = _LANGUAGES.get(attribute[1].lower(), "javascript") if attribute else "javascript"
+        yield _Script(name, (opening.start(), at), (attributes.end(), closing.start()))
 
 
 def _only(data: bytes, spans: Sequence[_Span]) -> bytes:

@@ -130,3 +130,9 @@ def test_layers_have_the_length_and_the_lines_of_the_file() -> None:
 def test_odd_components_are_indexed_whole(text: str, language: str) -> None:
     data = (text + "\n") * 3
     assert_sound(data.encode(), chunk_blob(data.encode(), language))
+
+
+@pytest.mark.parametrize("mark", ["<script>", "<script '", "<!--", "<script></script", "<script>x</script>\n", "---\n"])
+def test_a_megabyte_of_marks_is_divided_in_linear_time(mark: str) -> None:
+    data = (mark * (1_000_000 // len(mark))).encode()
+    assert {len(layer.data) for layer in divide_component(data, "astro")} == {len(data)}
