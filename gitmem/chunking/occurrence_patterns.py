@@ -2,13 +2,13 @@
 
 Each entry pairs a kind of occurrence (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per
 line. The pattern captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads, and
-`expression` the text of an expression that the grammar does not parse.
-`bound` captures a variable whose type the statement shows. `name` are the node types of identifiers. Patterns of `call`
-may be missing if a bracket shows the calls of names that `read` and `name` capture: each captured node costs time.
+`expression` the text of an expression that the grammar does not parse. `bound` captures a variable whose type the
+statement shows. `name` are the node types of identifiers. Patterns of `call` may be missing if a bracket shows the
+calls of names that `read` and `name` capture: each captured node costs time.
 
-Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. In `PATTERNS`
-only others are listed. The languages of `REFERENCES` have no patterns of definitions: there every named unit of the
-outline is one. Tags of code navigation use such patterns too (aider, GitHub).
+Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
+listed here. In languages without patterns here every named unit of the outline is one. Tags of code navigation use such
+patterns too (aider, GitHub).
 """
 
 from collections.abc import Collection, Mapping
@@ -199,7 +199,7 @@ _JAVA: Final = {
     "import": "(import_declaration) @_",
     "name": "(identifier) @_",
 }
-_C: Final = {
+C_PATTERNS: Final = {
     "function": """
         (function_definition declarator: (function_declarator declarator: (identifier) @_))
         (function_definition declarator:
@@ -224,18 +224,18 @@ _C: Final = {
     "import": "(preproc_include) @_",
     "name": "(identifier) @_",
 }
-_CPP: Final = _C | {
-    "function": _C["function"]
+_CPP: Final = C_PATTERNS | {
+    "function": C_PATTERNS["function"]
     + """
         (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @_)))
         (function_declarator declarator: (field_identifier) @_)
         (function_declarator declarator: (qualified_identifier name: (identifier) @_))
         (function_declarator declarator: (qualified_identifier name: (qualified_identifier name: (identifier) @_)))""",
-    "class": _C["class"]
+    "class": C_PATTERNS["class"]
     + """
         (class_specifier name: (type_identifier) @_ body: (_))
         (alias_declaration name: (type_identifier) @_)""",
-    "call": _C["call"]
+    "call": C_PATTERNS["call"]
     + """
         (call_expression function: (qualified_identifier name: (identifier) @_))
         (call_expression function: (template_function name: (identifier) @_))
@@ -346,106 +346,12 @@ _SWIFT: Final = {
     "name": "(simple_identifier) @_",
 }
 
-_HASKELL: Final = {
-    "call": """
-        (apply function: (variable) @_)
-        (apply function: (constructor) @_)
-        (apply function: (qualified id: (variable) @_))
-        (apply function: (qualified id: (constructor) @_))""",
-    "type": "(signature (name) @_)",
-    "name": "(variable) @_ (constructor) @_ (name) @_",
-}
-_NIX: Final = {
-    "call": """
-        (apply_expression function: (variable_expression name: (identifier) @_))
-        (apply_expression function: (select_expression attrpath: (attrpath) @_))""",
-    "read": "(select_expression attrpath: (attrpath) @_)",
-    "name": "(identifier) @_",
-}
-_FSHARP: Final = {
-    "call": "(application_expression . (long_identifier_or_op) @_)",
-    "name": "(long_identifier_or_op) @_ (identifier) @_",
-}
-_LISP: Final = {"call": "(list . (symbol) @_)", "name": "(symbol) @_"}
-_JANET: Final = {"call": "(tuple . (symbol) @_)", "name": "(symbol) @_"}
-_LISP_OF_LITERALS: Final = {"call": "(list_lit . (sym_lit) @_)", "name": "(sym_lit) @_"}
-_DART: Final = {
-    "call": "(new_expression (type_identifier) @_)",
-    "type": "(type_identifier) @_",
-    "base": "(superclass (type_identifier) @_) (interfaces (type_identifier) @_) (mixins (type_identifier) @_)",
-    "read": "(unconditional_assignable_selector (identifier) @_) (conditional_assignable_selector (identifier) @_)",
-    "name": "(identifier) @_",
-}
-_OBJC: Final = _C | {
-    "call": _C["call"] + "\n(message_expression method: (identifier) @_)",
-    "base": "(class_interface superclass: (identifier) @_)",
-}
-_ZIG: Final = {
-    "read": "(FieldOrFnCall (IDENTIFIER) @_)",
-    "name": "(IDENTIFIER) @_",
-}
-_POWERSHELL: Final = {"call": "(command command_name: (command_name) @_)", "name": "(command_name) @_"}
-_VUE: Final = {
-    "expression": """
-        (directive_attribute (quoted_attribute_value (attribute_value) @_))
-        (interpolation (raw_text) @_)""",
-    "name": "(tag_name) @_",
-}
-_SVELTE: Final = {"expression": "(raw_text_expr) @_ (raw_text_each) @_", "name": "(tag_name) @_"}
-_ASTRO: Final = {
-    "expression": """
-        (attribute_js_expr) @_
-        (html_interpolation (permissible_text) @_)""",
-    "name": "(tag_name) @_",
-}
-_GRAPHQL: Final = {
-    "call": "(fragment_spread (fragment_name) @_)",
-    "type": "(named_type (name) @_)",
-    "base": "(implements_interfaces (named_type (name) @_))",
-}
-_PRISMA: Final = {"type": "(non_null_type (identifier) @_)"}
-_MAKE: Final = {
-    "call": "(prerequisites (word) @_)",
-    "read": "(variable_reference (word) @_)",
-}
-_SQL: Final = {
-    "call": "(invocation (object_reference name: (identifier) @_))",
-    "type": """
-        (relation (object_reference name: (identifier) @_))
-        (from (object_reference name: (identifier) @_))
-        (insert (object_reference name: (identifier) @_))
-        (alter_table (object_reference name: (identifier) @_))
-        (create_index (object_reference name: (identifier) @_))
-        (column_definition (object_reference name: (identifier) @_))
-        (constraint (object_reference name: (identifier) @_))""",
-    "name": "(identifier) @_",
-}
-_FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
-_BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
-
 PATTERNS: Final[Mapping[str, Patterns]] = {
     "python": _PYTHON, "starlark": _STARLARK, "javascript": _JAVASCRIPT, "typescript": _TYPESCRIPT,
-    "tsx": _TYPESCRIPT | {"call": _ECMA["call"] + _JSX}, "go": _GO, "rust": _RUST, "java": _JAVA, "c": _C, "cpp": _CPP,
-    "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "kotlin": _KOTLIN, "swift": _SWIFT,
+    "tsx": _TYPESCRIPT | {"call": _ECMA["call"] + _JSX}, "go": _GO, "rust": _RUST, "java": _JAVA,
+    "c": C_PATTERNS, "cpp": _CPP, "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "kotlin": _KOTLIN, "swift": _SWIFT,
 }  # fmt: skip
 """Patterns of references by language, and of definitions other than units with a field `name`."""
-
-REFERENCES: Final[Mapping[str, Patterns]] = {
-    "haskell": _HASKELL, "nix": _NIX, "fsharp": _FSHARP, "clojure": _LISP_OF_LITERALS, "commonlisp": _LISP_OF_LITERALS,
-    "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
-    "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH,
-    "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
-}  # fmt: skip
-"""Patterns of references alone. All other grammars have those of `generic_patterns`."""
-
-LETTERS: Final[Mapping[str, bytes]] = {
-    "r": b".", "vim": b":#", "make": b"-./",
-    "powershell": b"-", "bash": b"-", "fish": b"-", "nix": b"-'", "haskell": b"'", "ocaml": b"'",
-    "ocaml_interface": b"'", "fsharp": b"'", "elm": b"'", "purescript": b"'", "erlang": b"@", "scss": b"-",
-    **dict.fromkeys(("clojure", "commonlisp", "fennel", "janet"), b"-?!*+<>=&%'"),
-    **dict.fromkeys(("elisp", "scheme", "racket"), b"-?!*+<>=&%':/"),
-}  # fmt: skip
-"""What names of a language may have besides letters, digits, `_` and `$`."""
 
 _CALL_WORDS: Final = ("call", "invocation", "application")
 _NAMES: Final = ("identifier", "simple_identifier", "word", "constant")

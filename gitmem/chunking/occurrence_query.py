@@ -8,10 +8,11 @@ from typing import Final
 
 from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, NAMESPACE, Grammar, Node
 from gitmem.chunking.grammars import find_grammar
-from gitmem.chunking.occurrence_patterns import PATTERNS, REFERENCES, generic_patterns
+from gitmem.chunking.occurrence_patterns import PATTERNS, generic_patterns
 from gitmem.chunking.occurrence_walk import RepeatedFieldError, Table, find_by_walk, parse_patterns
 from gitmem.chunking.parse import Query, capture, find_query, find_usable_query, language_nodes
 from gitmem.chunking.pattern_merge import merge_patterns
+from gitmem.chunking.reference_patterns import REFERENCES
 
 _UNITS: Final = (LEAF, CONTAINER, MERGEABLE, NAMESPACE)
 KIND_OF_UNIT: Final = {
