@@ -27,6 +27,10 @@ _ATTRIBUTES: Final = re.compile(rb"(?:[^>\"']|\"[^\"]*\"|'[^']*')*+>")
 _CLOSING: Final = re.compile(rb"</script\s*>", re.IGNORECASE)
 _FRONTMATTER: Final = re.compile(rb"\s*---[ \t]*\r?\n(?P<code>.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _LANGUAGE: Final = re.compile(rb"\blang\s*=\s*[\"']?(\w+)")
+_TYPE: Final = re.compile(rb"\btype\s*=\s*[\"']?([\w/+.-]+)")
+_CODE_TYPES: Final = re.compile(rb"module|(?:application|text)/(?:x-)?(?:(?:java|ecma|type)script|babel|jsx)")
+"""Types of scripts that are code. Others are JSON, templates or shaders."""
+
 _LANGUAGES: Final = {b"ts": "typescript", b"typescript": "typescript", b"tsx": "tsx"}
 _BLANKS: Final = bytes(code if code in b"\r\n" else 32 for code in range(256))
 
@@ -89,6 +93,9 @@ def _find_scripts(data: bytes, language: str) -> Iterator[_Script]:
         if closing is None:
             return
         at = closing.end()
+        script_type = _TYPE.search(attributes[0])
+        if script_type is not None and not _CODE_TYPES.fullmatch(script_type[1].lower()):
+            continue
         attribute = _LANGUAGE.search(attributes[0])
         name = _LANGUAGES.get(attribute[1].lower(), "javascript") if attribute else "javascript"
         yield _Script(name, (opening.start(), at), (attributes.end(), closing.start()))

@@ -136,3 +136,19 @@ def test_odd_components_are_indexed_whole(text: str, language: str) -> None:
 def test_a_megabyte_of_marks_is_divided_in_linear_time(mark: str) -> None:
     data = (mark * (1_000_000 // len(mark))).encode()
     assert {len(layer.data) for layer in divide_component(data, "astro")} == {len(data)}
+
+
+def test_scripts_of_data_and_templates_are_markup() -> None:
+    page = """<html><head><title>Shop</title>
+<script type="application/ld+json">{"name": "x"}</script>
+<script type="text/template"><b>function no() {}</b></script>
+<script type="module">
+export function total(cart) { return sum(cart) }
+</script>
+</head><body><h1>Cart</h1></body></html>
+"""
+    names = names_of(page, "svelte")
+    assert {(5, "function", "total"), (5, "call", "sum")} <= names
+    assert not {name for _, _, name in names} & {"no", "name", "title"}
+    assert "total" in [chunk.symbol for chunk in chunk_blob(page.encode(), "svelte").chunks]
+    assert_sound(page.encode(), chunk_blob(page.encode(), "svelte"))

@@ -72,6 +72,15 @@ def test_a_definition_is_at_its_name_not_at_a_comment_above_or_a_string() -> Non
     ]
 
 
+def test_a_definition_before_its_node_is_not_in_the_comment_above() -> None:
+    text = "class Job {\n  /// Does run twice.\n  int run(\n    int x,\n  ) {\n    return run(x);\n  }\n}\n"
+    names = chunk_blob(text.encode(), "dart").names
+    rows = zip(names.lines, names.kinds, names.names, strict=True)
+    assert [(line, OCCURRENCE_KINDS[kind]) for line, kind, name in rows if name == b"run"] == [
+        (3, "function"), (6, "call"),
+    ]  # fmt: skip
+
+
 def test_the_example_in_a_documentation_of_elixir_is_no_definition() -> None:
     text = 'defmodule A do\n  @doc ~S"""\n  iex> area 1\n  """\n  def area(x), do: x\nend\n'
     names = chunk_blob(text.encode(), "elixir").names

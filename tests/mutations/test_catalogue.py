@@ -7,7 +7,7 @@ import pytest
 from tests.mutations.__main__ import REQUIRED_SHARE, copy_tree, run_tests
 from tests.mutations.mutant import Mutant, load_mutants
 
-PACKAGES = set("answering freshness git indexing install mcp memory references resident search store".split())
+PACKAGES = set("answering chunking freshness git indexing install mcp memory references resident search store".split())
 MUTANTS = load_mutants()
 
 
