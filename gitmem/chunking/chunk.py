@@ -1,30 +1,24 @@
 """Split a blob into chunks: by headings, by syntax, or into windows if there is no grammar or no syntax tree."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, assembly_bounds
 from gitmem.chunking.commit_passages import commit_chunks
-from gitmem.chunking.components import COMPONENTS, clip, divide_component, join_names
-from gitmem.chunking.languages import TEXT, language_from_head
+from gitmem.chunking.content_language import refine_language
+from gitmem.chunking.languages import TEXT
+from gitmem.chunking.layered_files import LAYERED, divide_file
+from gitmem.chunking.layers import clip, join_names
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
-from gitmem.chunking.markdown import section_chunks
 from gitmem.chunking.notebook import Cell
 from gitmem.chunking.notebook_chunks import notebook_chunks
 from gitmem.chunking.record_passages import record_chunks
+from gitmem.chunking.sections import SECTIONED, section_chunks
 from gitmem.types import COMMIT, NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob, NameColumns
 
-_CPP: Final = re.compile(
-    rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
-    rb"|\bstd::|#include <(?:string|vector|memory|map|iostream|cstdint|cstddef|utility|type_traits)>",
-    re.MULTILINE,
-)
-_OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#import)\b", re.MULTILINE)
-
-_WITHOUT_GRAMMAR: Final = frozenset({TEXT, "markdown", RECORD_LANGUAGE, COMMIT})
+_WITHOUT_GRAMMAR: Final = SECTIONED | {TEXT, RECORD_LANGUAGE, COMMIT}
 """Languages whose chunks need no syntax tree, so not the parser library either."""
 
 
@@ -47,7 +41,7 @@ def chunk_blob(
         return ChunkedBlob(language, [], parsed=False, unparsed_reason="empty")
     lines = Lines(data)
     found: list[NameColumns] = []
-    split = _component_chunks if language in COMPONENTS else _syntax_chunks
+    split = _layered_chunks if language in LAYERED else _syntax_chunks
     chunks, reason = split(data, language, bounds, lines, found)
     parsed = chunks is not None
     if chunks is None:
@@ -74,29 +68,14 @@ def _text_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines) 
     return window_chunks(data, lines, bounds) if chunks is None else chunks
 
 
-def refine_language(data: bytes, language: str) -> str:
-    """Return the language given by a file name, made exact by the content.
-
-    C, C++ and Objective-C share file extensions.
-    """
-    if not language:
-        return language_from_head(data[:2048])
-    if language != "c":
-        return language
-    code = data[: 1 << 16]
-    if _OBJC.search(code):
-        return "objc"
-    return "cpp" if _CPP.search(code) else "c"
-
-
 def _syntax_chunks(
     data: bytes, language: str, bounds: ChunkBounds, lines: Lines, names: list[NameColumns] | None = None
 ) -> tuple[list[Chunk] | None, str]:
     """Return the chunks by syntax, or None and the reason why there are none. Adds the names in them to `names`."""
     if language == TEXT:
         return None, "plain text"
-    if language == "markdown":
-        return section_chunks(data, lines, bounds), ""
+    if language in SECTIONED:
+        return section_chunks(data, language, lines, bounds), ""
     # Lazily, here and below: the parser library takes 40 ms to load, and records and plain text do not need it.
     from gitmem.chunking.grammars import find_grammar
     from gitmem.chunking.parse import UnparsedError, parse_tree
@@ -119,18 +98,18 @@ def _syntax_chunks(
     return Assembler(data, grammar, assembly_bounds(bounds), lines).assemble(file), ""
 
 
-def _component_chunks(
+def _layered_chunks(
     data: bytes, language: str, bounds: ChunkBounds, lines: Lines, names: list[NameColumns]
 ) -> tuple[list[Chunk] | None, str]:
-    """Return the chunks of markup and scripts. A script that cannot be parsed is split into windows."""
-    markup, *scripts = divide_component(data, language)
-    chunks, reason = _syntax_chunks(markup.data, language, bounds, lines, names)
-    if chunks is None:
-        return None, reason
-    layers = [(markup, chunks)]
-    for script in scripts:
-        own, _ = _syntax_chunks(script.data, script.language, bounds, lines, names)
-        layers.append((script, window_chunks(script.data, lines, bounds) if own is None else own))
+    """Return the chunks of all layers. A further layer that cannot be parsed is split into windows."""
+    first, *others = divide_file(data, language)
+    chunks, reason = _syntax_chunks(first.data, language, bounds, lines, names)
+    if chunks is None or not others:
+        return chunks, reason
+    layers = [(first, chunks)]
+    for layer in others:
+        own, _ = _syntax_chunks(layer.data, layer.language, bounds, lines, names)
+        layers.append((layer, window_chunks(layer.data, lines, bounds) if own is None else own))
     all_chunks = [part for layer, own in layers for chunk in own for part in clip(chunk, layer, lines)]
     return sorted(all_chunks, key=lambda chunk: (chunk.start, -chunk.end)), ""
 

@@ -1,19 +1,13 @@
-"""Divide the files of web components (Vue, Svelte, Astro) into markup and code, each for its own grammar.
-
-A layer is as long as the file and has blanks where the file is of another language. So all offsets and lines are those
-of the file, and what the grammars find in the layers can simply be joined.
-"""
+"""Divide the files of web components (Vue, Svelte, Astro) into markup and code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from gitmem.chunking.lines import Lines, trim
+from gitmem.chunking.layers import Layer, Span, gaps, make_layer, only
+from gitmem.chunking.lines import trim
 from gitmem.named_tuple import NamedTuple
-from gitmem.types import NO_NAMES, Chunk, NameColumns
-
-COMPONENTS: Final = frozenset({"vue", "svelte", "astro"})
 
 _MAX_SCRIPTS: Final = 100
 """Scripts of one file; any further ones are markup."""
@@ -32,37 +26,24 @@ _CODE_TYPES: Final = re.compile(rb"module|(?:application|text)/(?:x-)?(?:(?:java
 """Types of scripts that are code. Others are JSON, templates or shaders."""
 
 _LANGUAGES: Final = {b"ts": "typescript", b"typescript": "typescript", b"tsx": "tsx"}
-_BLANKS: Final = bytes(code if code in b"\r\n" else 32 for code in range(256))
-
-_Span = tuple[int, int]
-
-
-class Layer(NamedTuple):
-    """Text of one language in a file, with blanks instead of everything else. `spans` are where it is, in order."""
-
-    language: str
-    data: bytes
-    spans: list[_Span]
 
 
 class _Script(NamedTuple):
     """Code with the marks around it, such as tags."""
 
     language: str
-    whole: _Span
-    code: _Span
+    whole: Span
+    code: Span
 
 
 def divide_component(data: bytes, language: str) -> list[Layer]:
     """Return the markup of a component, then its code: a layer for each language of scripts."""
     scripts = list(islice(_find_scripts(data, language), _MAX_SCRIPTS))
-    bounds = [0, *(at for script in scripts for at in script.whole), len(data)]
-    markup = list(zip(bounds[::2], bounds[1::2], strict=True))
-    layers = [Layer(language, _only(data, markup), markup)]
+    layers = [make_layer(language, data, gaps([script.whole for script in scripts], len(data)))]
     for code_language in dict.fromkeys(script.language for script in scripts):
         own = [script for script in scripts if script.language == code_language]
         spans = [script.whole for script in own]
-        code = bytearray(_only(data, spans))
+        code = bytearray(only(data, spans))
         for script in own:
             _comment_out(code, script.whole[0], script.code[0])
             _comment_out(code, script.code[1], script.whole[1])
@@ -101,15 +82,6 @@ def _find_scripts(data: bytes, language: str) -> Iterator[_Script]:
         yield _Script(name, (opening.start(), at), (attributes.end(), closing.start()))
 
 
-def _only(data: bytes, spans: Sequence[_Span]) -> bytes:
-    """Return a text with blanks outside of some spans."""
-    parts, at = [], 0
-    for start, end in spans:
-        parts += [data[at:start].translate(_BLANKS), data[start:end]]
-        at = end
-    return b"".join([*parts, data[at:].translate(_BLANKS)])
-
-
 def _comment_out(code: bytearray, start: int, end: int) -> None:
     """Make a mark a comment of the same length: it is shown with the code next to it."""
     start, end = trim(bytes(code), start, end)
@@ -118,27 +90,3 @@ def _comment_out(code: bytearray, start: int, end: int) -> None:
         return
     code[start : start + 2] = b"/*"
     code[end - 2 : end] = b"*/"
-
-
-def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
-    """Yield a chunk of a layer without what lies between the spans of the layer: one chunk for each span."""
-    for low, high in layer.spans:
-        overlaps = [(max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end]
-        shorter = [trim(layer.data, start, end) for start, end in overlaps]
-        parts = tuple((start, end) for start, end in shorter if start < end)
-        if not parts:
-            continue
-        units = tuple(unit for unit in chunk.units if low <= unit.start and unit.end <= high)
-        start, end = max(chunk.start, low), min(chunk.end, high)
-        if len(chunk.parts) == 1 or (start, end) != (chunk.start, chunk.end):
-            start, end = parts[0][0], parts[-1][1]
-        yield chunk._replace(
-            start=start, end=end, start_line=lines.number(start), end_line=lines.number(end - 1), parts=parts,
-            units=units if len(units) > 1 else (),
-        )  # fmt: skip
-
-
-def join_names(columns: Sequence[NameColumns]) -> NameColumns:
-    """Return the names of several layers in the order of their lines."""
-    rows = sorted((row for each in columns for row in zip(*each, strict=True)), key=lambda row: row[0])
-    return NameColumns(*zip(*rows, strict=True)) if rows else NO_NAMES

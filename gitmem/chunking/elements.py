@@ -2,7 +2,7 @@
 
 Chunks are made for search: small definitions share one, and large ones are cut. Following a definition through its
 versions needs each by itself, with its leading comments, and the places where its code and its body begin. Both come
-from the same outline, so every language with a table is covered. Sections of Markdown are elements too. So are members
+from the same outline, so every language with a table is covered. Sections of documents are elements too. So are members
 of anonymous classes, which lie inside of the definition that makes the class; for a search they are a part of it.
 """
 
@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from gitmem.chunking.chunk import refine_language
 from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.components import COMPONENTS, divide_component
+from gitmem.chunking.content_language import refine_language
 from gitmem.chunking.element import ANONYMOUS, NO_ELEMENTS, Element, FileElements
 from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, Grammar, Node
+from gitmem.chunking.layered_files import LAYERED, divide_file
 from gitmem.chunking.lines import Lines, line_start, trim
+from gitmem.chunking.sections import SECTIONED, section_chunks
 
 _BOUNDS: Final = ChunkBounds(min_bytes=0)
 """Every definition is a unit: none is merged with its neighbours for being small."""
@@ -37,19 +38,19 @@ def find_elements(data: bytes, language: str) -> FileElements:
     language = refine_language(data, language)
     if not data.strip():
         return NO_ELEMENTS
-    if language == "markdown":
-        return FileElements(_sections(data), [])
-    if language in COMPONENTS:
-        layers = [_syntax_elements(layer.data, layer.language) for layer in divide_component(data, language)]
+    if language in LAYERED:
+        layers = [_own_elements(layer.data, layer.language) for layer in divide_file(data, language)]
         elements = sorted(
             (each for layer in layers for each in layer.elements), key=lambda each: (each.start, -each.end)
         )
         return FileElements(elements, sorted(span for layer in layers for span in layer.comments))
-    return _syntax_elements(data, language)
+    return _own_elements(data, language)
 
 
-def _syntax_elements(data: bytes, language: str) -> FileElements:
-    """Return the elements of a text with one grammar."""
+def _own_elements(data: bytes, language: str) -> FileElements:
+    """Return the elements of a text in one language."""
+    if language in SECTIONED:
+        return FileElements(_sections(data, language), [])
     from gitmem.chunking.grammars import find_grammar
     from gitmem.chunking.parse import UnparsedError, parse_tree
 
@@ -64,9 +65,7 @@ def _syntax_elements(data: bytes, language: str) -> FileElements:
     return FileElements(_units(data, tree.root_node, grammar, comments), comments)
 
 
-def _sections(data: bytes) -> list[Element]:
-    from gitmem.chunking.markdown import section_chunks
-
+def _sections(data: bytes, language: str) -> list[Element]:
     lines = Lines(data)
     return [
         Element(
@@ -81,7 +80,7 @@ def _sections(data: bytes) -> list[Element]:
             chunk.end_line,
             holds=False,
         )
-        for chunk in section_chunks(data, lines, _SECTION_BOUNDS)
+        for chunk in section_chunks(data, language, lines, _SECTION_BOUNDS)
         if chunk.symbol
     ]
 

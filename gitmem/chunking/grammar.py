@@ -50,6 +50,32 @@ Resolver = Callable[[Node, bytes], Match | None]
 """Function from a node and its blob to a match. None means loose text."""
 
 
+class NodeGroup:
+    """Adjoining nodes in the place of one, for a statement that the definitions behind it belong to.
+
+    Has what an outline reads of a node. Its fields are those of the first node.
+    """
+
+    __slots__ = ("child_count", "children", "end_byte", "named_child_count", "named_children", "start_byte", "type")
+
+    is_named: Final = True
+
+    def __init__(self, node_type: str, nodes: list[Node]) -> None:
+        self.type = node_type
+        self.children = self.named_children = nodes
+        self.child_count = self.named_child_count = len(nodes)
+        self.start_byte = nodes[0].start_byte
+        self.end_byte = nodes[-1].end_byte
+
+    def child_by_field_name(self, name: str) -> Node | None:
+        """Return the child of a field, None without one."""
+        return self.children[0].child_by_field_name(name)
+
+
+Grouper = Callable[[list[Node], bytes], list[Node]]
+"""Function from the nodes of a file at the top to nodes and groups of them."""
+
+
 class Rule(NamedTuple):
     """Role of a node type. Without `name`, `node_names.name_of` reads the name."""
 
@@ -87,6 +113,9 @@ class Grammar:
     anonymous: frozenset[str] = field(default=frozenset())
     """Node types that are anonymous classes if they have a body: a child that is transparent."""
 
+    group: Grouper | None = None
+    """Groups the nodes of a file, if statements without a block divide it into classes or modules."""
+
 
 COMMENTS: Final = "comment line_comment block_comment multiline_comment"
 
@@ -105,6 +134,7 @@ def make_grammar(
     methods: bool = True,
     separator: str = ".",
     anonymous: str = "",
+    group: Grouper | None = None,
 ) -> Grammar:
     """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
     table: dict[str, Rule] = {}
@@ -114,7 +144,7 @@ def make_grammar(
         table.update(dict.fromkeys(types.split(), Rule(shape)))
     table.update(units)
     sets = frozenset(joins.split()), frozenset(bodies.split())
-    return Grammar(parser, table, *sets, merged_type, methods, separator, frozenset(anonymous.split()))
+    return Grammar(parser, table, *sets, merged_type, methods, separator, frozenset(anonymous.split()), group)
 
 
 def container(chunk_type: str, name: Namer | None = None) -> Rule:

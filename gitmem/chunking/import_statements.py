@@ -31,6 +31,11 @@ _BRACES: Final = re.compile(r"\{([^}]*)\}")
 _NAMESPACE: Final = re.compile(r"\*\s*as\s+([\w$]+)")
 _DEFAULT: Final = re.compile(r"(?:import|export)\s+(?:type\s+)?([\w$]+)\s*(?:,|\bfrom\b)")
 _REQUIRE: Final = re.compile(r"(?:([\w$]+)|\{([^}]*)\})\s*=\s*(?:await\s+)?(?:require|import)\s*\(\s*[\"']([^\"']+)")
+_PERL: Final = re.compile(r"(?:use|require)\s+([A-Z][\w:]*)\s*(.*)", re.DOTALL)
+_PERL_NAMES: Final = re.compile(r"(?<![-:\w$@%&])(?!qw\b)[A-Za-z_]\w+(?![\w:]|\s*(?:=>|\())")
+_PERL_BASES: Final = frozenset({"Mojo::Base"})
+"""Modules whose arguments are base classes. Those of pragmas are no imports either."""
+
 _RUBY: Final = re.compile(r"(require|require_relative|load|autoload)\b")
 
 
@@ -183,6 +188,19 @@ def _ruby(statement: str) -> Iterator[Import]:
         yield Import("", ("./" if statement.startswith("require_relative") else "") + module[1])
 
 
+def _perl(statement: str) -> Iterator[Import]:
+    """Read `use A::B qw(c d)` and `require A::B`. The arguments of `use parent` are base classes, and no import."""
+    match = _PERL.match(statement)
+    if match is None or match[1] in _PERL_BASES:
+        return
+    yield Import("", match[1])
+    names = _PERL_NAMES.findall(match[2])
+    for name in names:
+        yield Import(name, match[1])
+    if not names:
+        yield Import(EVERY, match[1])
+
+
 def _as_pair(text: str) -> tuple[str, str]:
     """Return the name and the alias of `name as alias`."""
     parts = text.split()
@@ -203,5 +221,6 @@ _READERS: Final[Mapping[str, Callable[[str], Iterator[Import]]]] = {
     "php": _php,
     "c": _include, "cpp": _include,
     "ruby": _ruby,
+    "perl": _perl,
 }  # fmt: skip
 """Readers by language."""

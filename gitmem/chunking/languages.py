@@ -142,10 +142,10 @@ _BY_LANGUAGE: Final = {
     "python": "py pyi pyw pyx pxd pxi gyp gypi", "javascript": "js mjs cjs jsx es6 jsm",
     "typescript": "ts mts cts", "tsx": "tsx", "java": "java jav", "csharp": "cs csx cake", "go": "go", "rust": "rs",
     "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm", "cuda": "cu cuh",
-    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder rabl rbw", "php": "php phtml php3 php4 php5 php7 phps inc",
+    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder rabl rbw", "php": "php phtml php3 php4 php5 php7 phps phpt inc",
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
     "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
-    "bash": "sh bash zsh ksh bats ebuild eclass", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
+    "bash": "sh bash zsh ksh bats ebuild eclass zsh-theme", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
     "html": "html htm xhtml shtml", "css": "css pcss postcss", "scss": "scss", "json": "json json5 jsonc geojson "
     "webmanifest avsc har topojson jsonl ndjson", "yaml": "yaml yml", "toml": "toml", "markdown": "md markdown mdown "
     "mkd mkdn mdx qmd rmd mdc", "dockerfile": "dockerfile containerfile", "make": "mk mak make", "cmake": "cmake",
@@ -153,8 +153,8 @@ _BY_LANGUAGE: Final = {
     "vue": "vue", "svelte": "svelte", "astro": "astro", "dart": "dart", "r": "r", "perl": "pl pm t psgi",
     "julia": "jl", "ocaml": "ml", "ocaml_interface": "mli", "erlang": "erl hrl escript", "clojure": "clj cljs cljc edn "
     "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "
-    "graphqls", "xml": "xml xsd xsl xslt svg plist csproj fsproj vbproj props targets nuspec resx xaml wsdl pom rss "
-    "xib storyboard config", "groovy": "groovy gradle gvy", "objc": "m mm", "fsharp": "fs fsx",
+    "graphqls", "xml": "xml xcscheme xcworkspacedata xlf xliff entitlements fxml mxml axaml docbook qrc vcxproj ps1xml xsd xsl xslt svg plist csproj fsproj vbproj props targets nuspec resx xaml wsdl pom rss "
+    "xib storyboard config", "groovy": "groovy gradle gvy nf", "objc": "m mm", "fsharp": "fs fsx",
     "fsharp_signature": "fsi",
     "elm": "elm", "purescript": "purs", "gleam": "gleam", "nim": "nim nims nimble", "v": "v vsh", "d": "d di",
     "odin": "odin", "hare": "ha", "pony": "pony", "haxe": "hx", "solidity": "sol", "cairo": "cairo", "func": "fc",
@@ -167,14 +167,16 @@ _BY_LANGUAGE: Final = {
     "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer", "properties":
     "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
     "mermaid": "mmd mermaid",
-    "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese", "hlsl": "hlsl fx",
+    "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese gdshader", "hlsl": "hlsl fx",
     "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
     "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
     "sparql": "sparql rq", "squirrel": "nut", "bitbake": "bb bbappend bbclass", "linkerscript": "ld lds",
     "dtd": "dtd", "po": "po pot", "beancount": "beancount", "yuck": "yuck", "csv": "csv", "tsv": "tsv",
     "pem": "pem crt",
     "magik": "magik", "ispc": "ispc", "uxntal": "tal", "firrtl": "fir", "bsl": "bsl os",
-    TEXT: "txt rst log text adoc asciidoc lock patch diff tap snap out less sass styl pug haml coffee hbs mustache",
+    "rst": "rst rest", "asciidoc": "adoc asciidoc asc", "pod": "pod", "texinfo": "texi texinfo txi",
+    "roff": "man mdoc roff",
+    TEXT: "txt log text lock patch diff tap snap out less sass styl pug haml coffee hbs mustache",
 }  # fmt: skip
 # Reversed, so that the first language that lists an extension gets it.
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}

@@ -1,18 +1,14 @@
-"""Split Markdown by its headings.
+"""Find the headings of Markdown.
 
 A line scanner instead of a parser, at a fraction of its cost: only headings, code fences and front matter matter here.
 ATX headings, setext headings and fences follow CommonMark.
 """
 
 import re
-from bisect import bisect_right
 from typing import Final
 
-from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.lines import Lines, has_text, trim
-from gitmem.chunking.split import Edge, split_span
-from gitmem.chunking.symbols import shortened
-from gitmem.types import Chunk
+from gitmem.chunking.headings import MAX_HEADING, MAX_TITLE, Heading
+from gitmem.chunking.split import Edge
 
 _FRONT_MATTER: Final = re.compile(rb"(?:\xef\xbb\xbf)?(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\Z)")
 _MARK: Final = re.compile(
@@ -34,51 +30,8 @@ _INLINE: Final = re.compile(
 _NOT_A_TITLE: Final = (b"#", b"-", b"*", b">", b"|", b"<", b"```", b"+")
 """Starts of lines that are not the text of a setext heading: other headings, list items, quotes, tables, HTML."""
 
-_MAX_TITLE: Final = 120
-_MAX_HEADING: Final = 600
-"""Characters of a heading that are read: links are long."""
 
-Heading = tuple[int, int, str]
-"""Offset, level and title."""
-
-HeadingPath = list[tuple[int, str]]
-"""Levels and titles of the headings above a text, the outermost first."""
-
-
-def section_chunks(data: bytes, lines: Lines, bounds: ChunkBounds, above: HeadingPath | None = None) -> list[Chunk]:
-    """Return one chunk for the text of each heading. A heading without text joins the first section below it.
-
-    `above` are the headings above the text, and becomes those above the text that follows.
-    """
-    headings, fences = _headings(data)
-    del headings[bounds.max_chunks :]
-    chunks: list[Chunk] = []
-    path = [] if above is None else above
-    pending = -1  # start of the headings without text that wait for their first section
-    sections: list[Heading] = [(0, 0, ""), *headings]
-    for index, (at, level, title) in enumerate(sections):
-        stop = sections[index + 1][0] if index + 1 < len(sections) else len(data)
-        if level:
-            path[:] = [*(step for step in path if step[0] < level), (level, title)]
-        if not has_text(data, at, stop):
-            continue
-        start = pending if pending >= 0 else at
-        deeper = index + 1 < len(sections) and sections[index + 1][1] > level
-        # A bare heading is joined with its first subsection while the headings are short. It says too little alone.
-        if level and deeper and stop - start < bounds.max_bytes // 4 and not _has_body(data, at, stop):
-            pending = start
-            continue
-        pending = -1
-        symbol = shortened(" > ".join(step[1] for step in path if step[1]), " > ")
-        for low, high in split_span(data, start, stop, _edges_within(fences, start, stop), bounds.max_bytes):
-            if has_text(data, low, high):
-                low, high = trim(data, low, high)
-                line, last = lines.number(low), lines.number(high - 1)
-                chunks.append(Chunk(low, high, line, last, "section", symbol, ((low, high),)))
-    return chunks
-
-
-def _headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
+def find_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
     """Return the headings outside fences, and the starts and ends of fences as edges for splitting."""
     front_matter = _FRONT_MATTER.match(data)
     at = front_matter.end() if front_matter else 0
@@ -110,8 +63,8 @@ def _headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
 
 def _title(raw: bytes) -> str:
     """Return the text of a heading without its markup: code spans, links, emphasis, HTML."""
-    text = raw.decode("utf-8", "replace").strip()[:_MAX_HEADING]
-    return " ".join(_INLINE.sub(_without_markup, text).split())[:_MAX_TITLE]
+    text = raw.decode("utf-8", "replace").strip()[:MAX_HEADING]
+    return " ".join(_INLINE.sub(_without_markup, text).split())[:MAX_TITLE]
 
 
 def _without_markup(match: re.Match[str]) -> str:
@@ -122,13 +75,3 @@ def _without_markup(match: re.Match[str]) -> str:
         return match[0]  # `__init__` is far more often a name than a stressed word
     # The text of a link may contain markup in its turn: [`name`](...).
     return _INLINE.sub(_without_markup, match["linked"] or match["stressed"] or "")
-
-
-def _has_body(data: bytes, start: int, stop: int) -> bool:
-    """Return whether text follows the first line."""
-    first = data.find(b"\n", start, stop)
-    return first >= 0 and has_text(data, first, stop)
-
-
-def _edges_within(fences: list[Edge], start: int, stop: int) -> list[Edge]:
-    return fences[bisect_right(fences, (start, 99)) : bisect_right(fences, (stop, 0))]

@@ -10,10 +10,11 @@ from typing import Final
 
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.headings import HeadingPath
 from gitmem.chunking.languages import LANGUAGES, TEXT
 from gitmem.chunking.lines import Lines, has_text
-from gitmem.chunking.markdown import HeadingPath, section_chunks
 from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
+from gitmem.chunking.sections import section_chunks
 from gitmem.chunking.symbols import shortened
 from gitmem.types import Chunk, ResultUnit
 
@@ -48,7 +49,7 @@ def notebook_chunks(data: bytes, cells: Sequence[Cell], bounds: ChunkBounds, spl
             path[:] = [step for step in path if step[0] < cell.level]
             path.append((cell.level, " ".join(text.decode("utf-8", "replace").split())))
         if cell.cell_type == MARKDOWN:
-            inner = section_chunks(text, own, bounds, path)
+            inner = section_chunks(text, "markdown", own, bounds, path)
         elif cell.cell_type == CODE:
             inner = _code_chunks(text, cell.language, own, bounds, _symbol(path), split_code)
         else:

@@ -67,7 +67,15 @@ _ECMA: Final = {
     "function": """
         (function_expression name: (identifier) @_)
         (variable_declarator name: (identifier) @_ value: (arrow_function))
-        (variable_declarator name: (identifier) @_ value: (function_expression))""",
+        (variable_declarator name: (identifier) @_ value: (function_expression))
+        (variable_declarator value: (object (pair key: (property_identifier) @_ value: (arrow_function))))
+        (variable_declarator value: (object (pair key: (property_identifier) @_ value: (function_expression))))
+        (assignment_expression right: (object (pair key: (property_identifier) @_ value: (arrow_function))))
+        (assignment_expression right: (object (pair key: (property_identifier) @_ value: (function_expression))))
+        (export_statement value: (object (pair key: (property_identifier) @_ value: (arrow_function))))
+        (export_statement value: (object (pair key: (property_identifier) @_ value: (function_expression))))
+        (return_statement (object (pair key: (property_identifier) @_ value: (arrow_function))))
+        (return_statement (object (pair key: (property_identifier) @_ value: (function_expression))))""",
     "value": """
         (program (lexical_declaration (variable_declarator name: (identifier) @_)))
         (program (variable_declaration (variable_declarator name: (identifier) @_)))
@@ -93,9 +101,14 @@ _JSX: Final = """
 _JAVASCRIPT: Final = _ECMA | {
     "function": _ECMA["function"]
     + """
+        (assignment_expression left: (member_expression property: (property_identifier) @_) right: (arrow_function))
+        (assignment_expression left: (member_expression property: (property_identifier) @_) right: (function_expression))
         (field_definition property: (property_identifier) @_ value: (arrow_function))
         (field_definition property: (property_identifier) @_ value: (function_expression))""",
     "call": _ECMA["call"] + _JSX,
+    "class": """
+        (assignment_expression left: (member_expression property: (property_identifier) @_) right: (class))
+        (variable_declarator name: (identifier) @_ value: (class))""",
     "base": """
         (class_heritage (identifier) @_)
         (class_heritage (member_expression property: (property_identifier) @_))""",
@@ -104,6 +117,10 @@ _JAVASCRIPT: Final = _ECMA | {
 _TYPESCRIPT: Final = _ECMA | {
     "function": _ECMA["function"]
     + """
+        (program (expression_statement (assignment_expression
+            left: (member_expression property: (property_identifier) @_) right: (arrow_function))))
+        (program (expression_statement (assignment_expression
+            left: (member_expression property: (property_identifier) @_) right: (function_expression))))
         (public_field_definition name: (property_identifier) @_ value: (arrow_function))
         (public_field_definition name: (property_identifier) @_ value: (function_expression))""",
     "value": _ECMA["value"]

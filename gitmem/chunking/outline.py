@@ -142,8 +142,10 @@ class _Opener:
     def run(self) -> list[Piece]:
         """Walk the unit's nodes in the order of the text, opening those for which `_take` returns True."""
         # One iterator for each open node, innermost last. A node that is to be opened suspends the iterator above it.
-        nodes = self.unit.nodes
-        stack = [iter([child for node in nodes for child in _children(node)])]
+        nodes = [child for node in self.unit.nodes for child in _children(node)]
+        if self.grammar.group is not None and self.unit.level == 0:
+            nodes = self.grammar.group(nodes, self.data)
+        stack = [iter(nodes)]
         while stack:
             depth = len(stack)
             for node in stack[-1]:

@@ -40,6 +40,9 @@ _SHALLOW: Final = frozenset({"yaml"})
 """Grammars whose scanners crash on more nesting than they can store, yet are too useful to give up."""
 
 _SHALLOW_DEPTH: Final = 100
+_LINED: Final = frozenset({"perl"})
+"""Grammars whose scanners hang on a comment at the end of a text without a line feed."""
+
 _INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
 
 # Bounds that hold during a parse.
@@ -106,7 +109,10 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     watch = _Watch(seconds, memory, len(data))
 
     # The library ignores the progress callback if the input is bytes, hence the reader.
-    reader = _Reader(data, without_attribute_macros(data, name), tools)
+    parsed = without_attribute_macros(data, name)
+    if name in _LINED and not data.endswith(b"\n"):
+        parsed += b"\n"
+    reader = _Reader(data, parsed, tools)
     try:
         tree = parser.parse(reader.read, progress_callback=watch.stops)
     except ValueError:
@@ -160,7 +166,7 @@ class _Reader:
     __slots__ = ("_ahead", "_data", "_end", "_parsed", "_start", "_tools", "_view", "parsing")
 
     def __init__(self, data: bytes, parsed: bytes, tools: _ParseTools) -> None:
-        """`parsed` is what the parser gets instead of `data`, byte for byte; the text of a node is that of `data`."""
+        """`parsed` is what the parser gets for `data`, byte for byte, perhaps with more behind it."""
         self._data = data
         self._parsed = parsed
         self._tools = tools

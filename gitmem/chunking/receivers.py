@@ -46,7 +46,7 @@ _WORD: Final = rb"([^\W\d][\w.:$]*)"
 _WRAPPED: Final = rb"(?:(?:Optional|Final|ClassVar|Annotated|Type|type)\[)?[\"']?"
 _AFTER: Final = re.compile(
     rb"\s*[?!]?(?::\s*(?:&|'\w+|mut\b|dyn\b|impl\b|\s)*" + _WRAPPED + _WORD
-    + rb"|:?=\s*(?:&|await\b|new\b|\s)*" + _WORD + rb"(?:<[^<>()]*>)?\s*[({])"
+    + rb"|:?=\s*(?:&|await\b|new\b|\s)*" + _WORD + rb"(?:->new\b|(?:<[^<>()]*>)?\s*[({]))"
 )  # fmt: skip
 """Type after a variable: `x: Type`, `x = Type(`, `x := Type{`."""
 

@@ -12,7 +12,7 @@ from typing import Any
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, MAX_PASSAGES, PASSAGE_BYTES
 from gitmem.chunking.lines import Lines, has_text
-from gitmem.chunking.markdown import section_chunks
+from gitmem.chunking.sections import section_chunks
 from gitmem.chunking.symbols import MAX_SYMBOL
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.record import Record, parse_record
@@ -51,7 +51,7 @@ def passage_spans(content: bytes, *, whole: bool = False) -> list[tuple[int, int
     if whole or len(content) <= PASSAGE_BYTES:
         return [(0, len(content), "")]
     bounds = replace(DEFAULT_BOUNDS, max_bytes=max(PASSAGE_BYTES, len(content) // MAX_PASSAGES))
-    chunks = merge_small(section_chunks(content, Lines(content), bounds), len(content))
+    chunks = merge_small(section_chunks(content, "markdown", Lines(content), bounds), len(content))
     return [(chunk.start, chunk.end, chunk.symbol) for chunk in chunks]
 
 

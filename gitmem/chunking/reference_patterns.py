@@ -82,13 +82,27 @@ _SQL: Final = {
         (constraint (object_reference name: (identifier) @_))""",
     "name": "(identifier) @_",
 }
+_PERL: Final = {
+    "call": """
+        (function_call_expression function: (function) @_)
+        (ambiguous_function_call_expression function: (function) @_)
+        (method_call_expression method: (method) @_)""",
+    "type": "(method_call_expression invocant: (bareword) @_)",
+    "bound": """
+        (assignment_expression
+            left: (variable_declaration variable: (scalar (varname) @_)) right: (method_call_expression))""",
+    "base": "(use_statement (string_literal (string_content) @_)) (use_statement (quoted_word_list (string_content) @_))",
+    "import": "(use_statement) @_ (require_expression) @_",
+    "read": "(bareword) @_",
+    "name": "(function (varname) @_)",
+}
 _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
 REFERENCES: Final[Mapping[str, Patterns]] = {
     "haskell": _HASKELL, "nix": _NIX, "fsharp": _FSHARP, "clojure": _LISP_OF_LITERALS, "commonlisp": _LISP_OF_LITERALS,
     "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
-    "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH,
+    "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH, "perl": _PERL,
     "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""

@@ -15,6 +15,7 @@ _PROSE: Final = re.compile(
 )
 """Node types in which a name is a word of prose."""
 
+_STRING: Final = re.compile(r"(?:^|_)(?:string|quoted)")
 _MAX_LOOKUPS: Final = 100_000
 """Nodes that are looked up in one file. Each name needs one, and one for each comment above it that mentions it."""
 
@@ -56,7 +57,7 @@ def find_unit_names(
                 if any(_is_inside(starts.get(name, ()), piece) for name in parts):
                     continue
                 for name in parts:
-                    places = text.find_all(name, piece) if name else []
+                    places = text.find_all(name, piece, quoted=kind == "value") if name else []
                     yield from (UnitName(start, "" if number else kind, name) for number, start in enumerate(places))
                     if places:
                         break
@@ -83,11 +84,17 @@ class _Text:
         self._letters = letters
         self._lookups = _MAX_LOOKUPS
 
-    def find_all(self, name: bytes, piece: Piece) -> list[int]:
-        """Return where a piece defines a name, then where it repeats it; nothing if it is not found."""
+    def find_all(self, name: bytes, piece: Piece, *, quoted: bool) -> list[int]:
+        """Return where a piece defines a name, then where it repeats it; nothing if it is not found.
+
+        A string may name an attribute (`quoted`). Named by a string, a function is a test or handles a request.
+        """
         nodes = piece.unit.nodes[:_MAX_CLAUSES] if piece.unit is not None else []
         heads = [self._line(node.start_byte, piece) for node in nodes]
         places = [self.find(name, *head) for head in heads]
+        first = next(self._words(name, *(heads[0] if heads else self._line(piece.start, piece))), -1)
+        if first >= 0 and self._is_quoted(first, first + len(name)):
+            return [first] if quoted else []
         lead = heads[0][0] if heads else piece.start
         if not places or places[0] < 0:  # the head of the definition is before its node
             places.insert(0, self.find(name, piece.start, piece.end))
@@ -102,27 +109,38 @@ class _Text:
 
     def find(self, name: bytes, start: int, end: int) -> int:
         """Return the first place of a name in a span that is neither in a comment nor in a string, -1 without one."""
-        data = self._data
-        while self._lookups > 0:
-            at = data.find(name, start, end)
-            if at < 0:
-                return -1
-            start = after = at + len(name)
-            if _is_letter(data[at - 1 : at], self._letters) or _is_letter(data[after : after + 1], self._letters):
+        floor = start
+        for at in self._words(name, start, end):
+            if at < floor:
                 continue
+            if self._lookups <= 0:
+                return -1
             self._lookups -= 1
-            node = self._root.descendant_for_byte_range(at, after)
-            if node is None or not _is_prose(node):
+            node = self._root.descendant_for_byte_range(at, at + len(name))
+            if node is None or not _has_type(node, _PROSE):
                 return at
-            start = max(after, node.end_byte)
+            floor = node.end_byte
         return -1
+
+    def _words(self, name: bytes, start: int, end: int) -> Iterator[int]:
+        """Yield the places of a name in a span that are whole words."""
+        data = self._data
+        while (at := data.find(name, start, end)) >= 0:
+            start = after = at + len(name)
+            if not (_is_letter(data[at - 1 : at], self._letters) or _is_letter(data[after : after + 1], self._letters)):
+                yield at
+
+    def _is_quoted(self, start: int, end: int) -> bool:
+        """Return whether a name is in a string, or in a list of quoted words."""
+        node = self._root.descendant_for_byte_range(start, end)
+        return node is not None and _has_type(node, _STRING)
 
 
 def _is_letter(character: bytes, letters: bytes) -> bool:
     return character.isalnum() or (character != b"" and (character >= b"\x80" or character in b"_$" + letters))
 
 
-def _is_prose(node: Node) -> bool:
-    """Return whether a node is in a comment or a string."""
+def _has_type(node: Node, types: re.Pattern[str]) -> bool:
+    """Return whether a node or the one around it is of some types."""
     around = (node, node.parent) if node.parent is not None else (node,)
-    return any(_PROSE.search(each.type) is not None for each in around)
+    return any(types.search(each.type) is not None for each in around)

@@ -28,10 +28,12 @@ PACKAGED: Final = frozenset({"go", "java"})
 PRIVATE_IN_FOLDER: Final = frozenset({"go"})
 """Families in which a name that begins with a small letter is known in its folder alone."""
 
-BARE_MEMBERS: Final = frozenset({"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala"})
+BARE_MEMBERS: Final = frozenset({"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala", "perl"})
 """Families in which a bare name may be a member of the class around it."""
 
-SELVES: Final = frozenset({"self", "cls", "this", "Self", "static", "$this", "@", "super", "base", "parent"})
+SELVES: Final = frozenset(
+    {"self", "cls", "this", "Self", "static", "$this", "@", "super", "base", "parent", "$self", "__PACKAGE__"}
+)
 ABOVE: Final = frozenset({"super", "base", "parent"})
 """Words for the own object or class, and those for the class above it."""
 

@@ -146,6 +146,11 @@ def _php(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
     return _is_below_root(parts, folders)
 
 
+def _perl(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
+    """Compare a package with the end of a path."""
+    return ("/" + posixpath.splitext(path)[0]).endswith("/" + module.replace("::", "/"))
+
+
 def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
     """Return whether the ends of a package and a folder are equal up to a source root, or the package is used up."""
     same = 0
@@ -156,5 +161,6 @@ def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
 
 _RULES: Final[Mapping[str, Callable[[str, str, str, HasPath], bool]]] = {
     "python": _python, "javascript": _ecma, "go": _go, "rust": _rust, "java": _java, "c": _c, "php": _php,
+    "perl": _perl,
 }  # fmt: skip
 """Rules by family of languages. In others every module may be every file: names alone decide."""

@@ -15,8 +15,8 @@ import tree_sitter_language_pack as pack
 from tree_sitter import Node, Query, QueryCursor
 
 from gitmem.chunking.assembly import Assembler
-from gitmem.chunking.chunk import refine_language
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
+from gitmem.chunking.content_language import refine_language
 from gitmem.chunking.grammar import COMMENT, Grammar
 from gitmem.chunking.grammars import find_grammar
 from gitmem.chunking.lines import Lines

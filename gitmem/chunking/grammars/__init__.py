@@ -18,14 +18,14 @@ _MODULES: Final = {
     "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
-    "fsharp": "fsharp", "fsharp_signature": "fsharp",
+    "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl",
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(
     "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
     " rst diff".split()
 )
-_UNSAFE: Final = frozenset({"agda", "cobol", "perl", "pony", "typst"})
+_UNSAFE: Final = frozenset({"agda", "cobol", "pony", "typst"})
 """Languages whose scanners crash or hang on some input. They are split into windows."""
 
 

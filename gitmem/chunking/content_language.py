@@ -1,0 +1,97 @@
+"""Tell apart the languages that share a file extension, by the content of a file.
+
+Each language that the name of a file may mean has patterns of other languages. The first that matches decides, and a
+file that matches none is of the language of its name.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gitmem.chunking.languages import TEXT, language_from_head
+from gitmem.lazy_pattern import lazy_pattern
+
+_READ: Final = 1 << 16
+"""Bytes of a file in which a pattern is looked for."""
+
+
+def _line(pattern: bytes) -> re.Pattern[bytes]:
+    """Return a pattern for the beginning of a line, behind blanks."""
+    return lazy_pattern(rb"^[ \t]*(?:" + pattern + rb")", re.MULTILINE)
+
+
+_PASCAL: Final = _line(rb"(?i:unit|program|library|uses)[ \t]+\w[\w., \t]*;")
+_BITBAKE: Final = _line(rb"(?:SUMMARY|DESCRIPTION|LICENSE|SRC_URI|DEPENDS|RDEPENDS)[ \t]*\??[+.:]?=|inherit[ \t]+[a-z]")
+_PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
+    TEXT: [(lazy_pattern(rb"\A(?:[.']\\\"[^\n]*\n|[.'][ \t]*\n|\s)*\.(?:TH|Dd)[ \t]"), "roff")],
+    "c": [
+        (_line(rb"(?:@interface|@protocol|@implementation|#import)\b"), "objc"),
+        (
+            lazy_pattern(
+                rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
+                rb"|\bstd::|#include <(?:string|vector|memory|map|iostream|cstdint|cstddef|utility|type_traits)>",
+                re.MULTILINE,
+            ),
+            "cpp",
+        ),
+    ],
+    # V, Verilog and Rocq.
+    "v": [
+        (_line(rb"module[ \t]+\w+[ \t]*[#(;]|endmodule\b|`(?:timescale|default_nettype|include|define)\b"), "verilog"),
+        (_line(rb"(?:From[ \t][\w.]+[ \t]+)?Require[ \t]|(?:Theorem|Lemma|Fixpoint|Inductive|Proof)\b"), TEXT),
+    ],
+    # Perl, Raku and Prolog.
+    "perl": [
+        (_line(rb"use[ \t]+v6|unit[ \t]+(?:module|class)\b"), TEXT),
+        (_line(rb"(?:use|my|our|sub|package|local)\b"), "perl"),
+        (lazy_pattern(rb"^(?::-|[a-z]\w*(?:\([^\n]*\))?[ \t]*(?::-|-->))", re.MULTILINE), TEXT),
+    ],
+    # Objective-C, MATLAB and the Wolfram language.
+    "objc": [
+        (_line(rb"""@(?:interface|protocol|implementation|class|import|end)\b|#[ \t]*(?:import|include)[ \t]*[<"]|#(?:define|if)"""), "objc"),
+        (_line(rb"(?:function\b|classdef\b|%|end[ \t]*$)"), "matlab"),
+        (lazy_pattern(rb"\A\s*\(\*"), TEXT),
+    ],
+    # Classes of LaTeX, of Apex and of Visual Basic.
+    "latex": [
+        (lazy_pattern(rb"\\(?:begin|section|chapter|documentclass|usepackage|def|newcommand|Provides\w+|NeedsTeXFormat)\b"),
+         "latex"),
+        (lazy_pattern(rb"\A\s*VERSION[ \t]+[\d.]+[ \t]+CLASS"), TEXT),
+        (_line(rb"(?i:(?:public|private|global)[ \t]+(?:[a-z]+[ \t]+){0,4}(?:class|interface|enum)[ \t]+\w)"), "apex"),
+    ],
+    # F#, shaders and Forth.
+    "fsharp": [
+        (_line(rb"#version\b|(?:precision|uniform|varying)[ \t]+\w|void[ \t]+main[ \t]*\("), "glsl"),
+        (lazy_pattern(rb"^(?::[ \t]+\S|\\[ \t])", re.MULTILINE), TEXT),
+    ],
+    # Translations of Qt.
+    "typescript": [(lazy_pattern(rb"\A\s*<(?:\?xml|!DOCTYPE TS|TS)\b"), "xml")],
+    # Dependencies that compilers write.
+    "d": [(lazy_pattern(rb"\A[^\s:]+\.(?:o|d|rlib|rmeta)\b[^\n:]*:"), "make")],
+    "php": [
+        (lazy_pattern(rb"<\?"), "php"),
+        (_BITBAKE, "bitbake"),
+        (_PASCAL, "pascal"),
+        (_line(rb"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b|(?:static|extern|typedef|struct)[ \t]+\w"), "c"),
+        (lazy_pattern(rb""), TEXT),
+    ],
+    "clojure": [(_BITBAKE, "bitbake")],
+    "pascal": [
+        (_PASCAL, "pascal"),
+        (_line(rb"(?:class|define|node)[ \t]+['\"\w:]+[^\n;]*[({]|(?:include|contain)[ \t]+(?:::)?[a-z]\w*"), "puppet"),
+    ],
+    "commonlisp": [(_line(rb"(?:__kernel|__global)[ \t]+\w|kernel[ \t]+void\b|#pragma[ \t]+OPENCL"), "c")],
+}  # fmt: skip
+
+
+def refine_language(data: bytes, language: str) -> str:
+    """Return the language given by a file name, made exact by the content."""
+    # A script may have any extension.
+    if not language or (language == TEXT and data.startswith(b"#!")):
+        return language_from_head(data[:2048])
+    patterns = _PATTERNS.get(language)
+    if patterns is None:
+        return language
+    head = data[:_READ]
+    found = next((other for pattern, other in patterns if pattern.search(head)), language)
+    return refine_language(data, found) if found == "c" and language != "c" else found

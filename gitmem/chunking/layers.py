@@ -1,0 +1,68 @@
+"""Layers of a file in several languages: the text of each language by itself, for its own grammar.
+
+A layer is as long as the file and has blanks where the file is of another language. So all offsets and lines are those
+of the file, and what the grammars find in the layers can simply be joined.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gitmem.chunking.lines import Lines, trim
+from gitmem.named_tuple import NamedTuple
+from gitmem.types import NO_NAMES, Chunk, NameColumns
+
+Span = tuple[int, int]
+
+_BLANKS: Final = bytes(code if code in b"\r\n" else 32 for code in range(256))
+
+
+class Layer(NamedTuple):
+    """Text of one language in a file, with blanks instead of everything else. `spans` are where it is, in order."""
+
+    language: str
+    data: bytes
+    spans: list[Span]
+
+
+def make_layer(language: str, data: bytes, spans: list[Span]) -> Layer:
+    """Return the layer of some spans of a file, which are in order and do not overlap."""
+    return Layer(language, only(data, spans), spans)
+
+
+def gaps(spans: Sequence[Span], size: int) -> list[Span]:
+    """Return the spans between others in a file of `size` bytes; some may be empty."""
+    bounds = [0, *(at for span in spans for at in span), size]
+    return list(zip(bounds[::2], bounds[1::2], strict=True))
+
+
+def only(data: bytes, spans: Sequence[Span]) -> bytes:
+    """Return a text with blanks outside of some spans."""
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [data[at:start].translate(_BLANKS), data[start:end]]
+        at = end
+    return b"".join([*parts, data[at:].translate(_BLANKS)])
+
+
+def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
+    """Yield a chunk of a layer without what lies between the spans of the layer: one chunk for each span."""
+    for low, high in layer.spans:
+        overlaps = [(max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end]
+        shorter = [trim(layer.data, start, end) for start, end in overlaps]
+        parts = tuple((start, end) for start, end in shorter if start < end)
+        if not parts:
+            continue
+        units = tuple(unit for unit in chunk.units if low <= unit.start and unit.end <= high)
+        start, end = max(chunk.start, low), min(chunk.end, high)
+        if len(chunk.parts) == 1 or (start, end) != (chunk.start, chunk.end):
+            start, end = parts[0][0], parts[-1][1]
+        yield chunk._replace(
+            start=start, end=end, start_line=lines.number(start), end_line=lines.number(end - 1), parts=parts,
+            units=units if len(units) > 1 else (),
+        )  # fmt: skip
+
+
+def join_names(columns: Sequence[NameColumns]) -> NameColumns:
+    """Return the names of several layers in the order of their lines."""
+    rows = sorted((row for each in columns for row in zip(*each, strict=True)), key=lambda row: row[0])
+    return NameColumns(*zip(*rows, strict=True)) if rows else NO_NAMES

@@ -1,0 +1,49 @@
+"""Languages that share a file extension, told apart by content."""
+
+import pytest
+
+from gitmem.chunking.content_language import refine_language
+from gitmem.chunking.languages import language_of
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "language"),
+    [
+        ("a.h", "#import <Foundation/Foundation.h>\n@interface A\n@end\n", "objc"),
+        ("a.h", "namespace a {}\n", "cpp"),
+        ("a.h", "int f(void);\n", "c"),
+        ("a.v", "module counter (\n  input clk\n);\nendmodule\n", "verilog"),
+        ("a.v", "module main\n\nfn main() {\n}\n", "v"),
+        ("a.v", "From Coq Require Import List.\nLemma a : True.\nProof. Qed.\n", "text"),
+        ("a.pl", "use strict;\nmy $x = 1;\n", "perl"),
+        ("a.pl", ":- use_module(library(lists)).\nparent(X, Y) :- child(Y, X).\n", "text"),
+        ("a.t", "use Test::More;\nok 1;\n", "perl"),
+        ("a.m", "#import \"A.h\"\n@implementation A\n@end\n", "objc"),
+        ("a.m", "function y = f(x)\n% doubles it\ny = 2 * x;\nend\n", "matlab"),
+        ("a.cls", "\\ProvidesClass{a}\n\\newcommand{\\x}{1}\n", "latex"),
+        ("A.cls", "public with sharing class A {\n}\n", "apex"),
+        ("a.tex", "\\begin{lstlisting}\npublic class A {\n\\end{lstlisting}\n", "latex"),
+        ("a.fs", "module A\nlet f x = x\n", "fsharp"),
+        ("a.fs", "#version 330 core\nvoid main() {}\n", "glsl"),
+        ("de.ts", "<?xml version=\"1.0\"?>\n<!DOCTYPE TS>\n<TS></TS>\n", "xml"),
+        ("a.ts", "const x = <T>(y: T) => y\n", "typescript"),
+        ("a.d", "module a;\nvoid main() {}\n", "d"),
+        ("a.d", "build/a.o: a.c a.h\n", "make"),
+        ("a.inc", "<?php\nfunction f() {}\n", "php"),
+        ("a.inc", "#include \"a.h\"\nstatic int x;\n", "c"),
+        ("a.inc", "SRC_URI += \"file://a\"\n", "bitbake"),
+        ("a.inc", "unit a;\n", "pascal"),
+        ("a.inc", "some words\n", "text"),
+        ("a.bb", "(defn f [x] x)\n", "clojure"),
+        ("a.bb", "SUMMARY = \"A\"\ninherit cmake\n", "bitbake"),
+        ("a.pp", "program a;\nbegin end.\n", "pascal"),
+        ("a.pp", "class apache ($port = 80) {\n  include apache::mod\n}\n", "puppet"),
+        ("a.cl", "(defun f (x) x)\n", "commonlisp"),
+        ("a.cl", "__kernel void add(__global float *a) {}\n", "c"),
+        ("admin.cgi", "#!/usr/bin/perl -T\nuse strict;\n", "perl"),
+        ("tool.1", ".\\\" licence\n.TH TOOL 1\n.SH NAME\n", "roff"),
+        ("notes.1", "first notes\n", "text"),
+    ],
+)  # fmt: skip
+def test_content_decides_between_languages_of_one_extension(path: str, content: str, language: str) -> None:
+    assert refine_language(content.encode(), language_of(path)) == language
