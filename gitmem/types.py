@@ -52,6 +52,9 @@ MAX_USAGE_DEPTH: Final = 5
 UNKNOWN_RECEIVER: Final = b"?"
 """Receiver that is an expression, such as the result of a call."""
 
+EXPORTS: Final = frozenset({b"exports", b"module.exports"})
+"""Receivers whose members are the names of a CommonJS module."""
+
 DEFINING: Final = 3
 """Number of kinds that define a name; they are the first."""
 

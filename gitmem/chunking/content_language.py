@@ -48,7 +48,13 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     ],
     # Objective-C, MATLAB and the Wolfram language.
     "objc": [
-        (_line(rb"""@(?:interface|protocol|implementation|class|import|end)\b|#[ \t]*(?:import|include)[ \t]*[<"]|#(?:define|if)"""), "objc"),
+        (
+            _line(
+                rb"@(?:interface|protocol|implementation|class|import|end)\b"
+                rb"|#[ \t]*(?:import|include)[ \t]*[<\"]|#(?:define|if)"
+            ),
+            "objc",
+        ),
         (_line(rb"(?:function\b|classdef\b|%|end[ \t]*$)"), "matlab"),
         (lazy_pattern(rb"\A\s*\(\*"), TEXT),
     ],

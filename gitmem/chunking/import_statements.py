@@ -30,7 +30,10 @@ _STRING: Final = re.compile(r"""["'<]([^"'<>\n]+)["'>]""")
 _BRACES: Final = re.compile(r"\{([^}]*)\}")
 _NAMESPACE: Final = re.compile(r"\*\s*as\s+([\w$]+)")
 _DEFAULT: Final = re.compile(r"(?:import|export)\s+(?:type\s+)?([\w$]+)\s*(?:,|\bfrom\b)")
-_REQUIRE: Final = re.compile(r"(?:([\w$]+)|\{([^}]*)\})\s*=\s*(?:await\s+)?(?:require|import)\s*\(\s*[\"']([^\"']+)")
+_FROM: Final = re.compile(r"\bfrom\s*[\"']([^\"'\n]+)")
+_REQUIRE: Final = re.compile(
+    r"(?:([\w$]+)|\{([^}]*)\})\s*=\s*(?:await\s+)?(?:require|import)\s*\(\s*[\"']([^\"']+)[\"']\s*\)(?:\.([\w$]+))?"
+)
 _PERL: Final = re.compile(r"(?:use|require)\s+([A-Z][\w:]*)\s*(.*)", re.DOTALL)
 _PERL_NAMES: Final = re.compile(r"(?<![-:\w$@%&])(?!qw\b)[A-Za-z_]\w+(?![\w:]|\s*(?:=>|\())")
 _PERL_BASES: Final = frozenset({"Mojo::Base"})
@@ -64,10 +67,10 @@ def _ecma(statement: str) -> Iterator[Import]:
     required = _REQUIRE.search(statement)
     if required is not None:
         if required[1]:
-            yield Import("", required[3], required[1])
+            yield Import(required[4] or "", required[3], required[1])
         yield from _listed(required[2] or "", required[3])
         return
-    module = _STRING.search(statement[statement.rfind("from") :] if "from" in statement else statement)
+    module = _FROM.search(statement) or _STRING.search(statement)
     if module is None and statement.startswith("export"):
         yield from _renamed(statement)
     if module is None or not statement.startswith(("import", "export")):

@@ -142,7 +142,8 @@ _BY_LANGUAGE: Final = {
     "python": "py pyi pyw pyx pxd pxi gyp gypi", "javascript": "js mjs cjs jsx es6 jsm",
     "typescript": "ts mts cts", "tsx": "tsx", "java": "java jav", "csharp": "cs csx cake", "go": "go", "rust": "rs",
     "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm", "cuda": "cu cuh",
-    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder rabl rbw", "php": "php phtml php3 php4 php5 php7 phps phpt inc",
+    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder rabl rbw",
+    "php": "php phtml php3 php4 php5 php7 phps phpt inc",
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
     "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
     "bash": "sh bash zsh ksh bats ebuild eclass zsh-theme", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
@@ -153,7 +154,8 @@ _BY_LANGUAGE: Final = {
     "vue": "vue", "svelte": "svelte", "astro": "astro", "dart": "dart", "r": "r", "perl": "pl pm t psgi",
     "julia": "jl", "ocaml": "ml", "ocaml_interface": "mli", "erlang": "erl hrl escript", "clojure": "clj cljs cljc edn "
     "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "
-    "graphqls", "xml": "xml xcscheme xcworkspacedata xlf xliff entitlements fxml mxml axaml docbook qrc vcxproj ps1xml xsd xsl xslt svg plist csproj fsproj vbproj props targets nuspec resx xaml wsdl pom rss "
+    "graphqls", "xml": "xml xsd xsl xslt svg plist csproj fsproj vbproj vcxproj props targets nuspec resx xaml axaml "
+    "wsdl pom rss xcscheme xcworkspacedata xlf xliff entitlements fxml mxml docbook qrc ps1xml "
     "xib storyboard config", "groovy": "groovy gradle gvy nf", "objc": "m mm", "fsharp": "fs fsx",
     "fsharp_signature": "fsi",
     "elm": "elm", "purescript": "purs", "gleam": "gleam", "nim": "nim nims nimble", "v": "v vsh", "d": "d di",
@@ -167,7 +169,8 @@ _BY_LANGUAGE: Final = {
     "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer", "properties":
     "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
     "mermaid": "mmd mermaid",
-    "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese gdshader", "hlsl": "hlsl fx",
+    "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese gdshader",
+    "hlsl": "hlsl fx",
     "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
     "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
     "sparql": "sparql rq", "squirrel": "nut", "bitbake": "bb bbappend bbclass", "linkerscript": "ld lds",

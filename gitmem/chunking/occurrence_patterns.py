@@ -92,7 +92,9 @@ _ECMA: Final = {
         (import_statement) @_
         (export_statement source: (string)) @_
         (export_statement (export_clause)) @_
-        (variable_declarator value: (call_expression function: (identifier) arguments: (arguments (string)))) @_""",
+        (variable_declarator value: (call_expression function: (identifier) arguments: (arguments (string)))) @_
+        (variable_declarator value: (member_expression
+            object: (call_expression function: (identifier) arguments: (arguments (string))))) @_""",
     "name": "(identifier) @_ (shorthand_property_identifier) @_",
 }
 _JSX: Final = """
@@ -102,10 +104,15 @@ _JAVASCRIPT: Final = _ECMA | {
     "function": _ECMA["function"]
     + """
         (assignment_expression left: (member_expression property: (property_identifier) @_) right: (arrow_function))
-        (assignment_expression left: (member_expression property: (property_identifier) @_) right: (function_expression))
+        (assignment_expression
+            left: (member_expression property: (property_identifier) @_) right: (function_expression))
         (field_definition property: (property_identifier) @_ value: (arrow_function))
         (field_definition property: (property_identifier) @_ value: (function_expression))""",
     "call": _ECMA["call"] + _JSX,
+    "value": _ECMA["value"]
+    + """
+        (program (expression_statement (assignment_expression
+            left: (member_expression property: (property_identifier) @_))))""",
     "class": """
         (assignment_expression left: (member_expression property: (property_identifier) @_) right: (class))
         (variable_declarator name: (identifier) @_ value: (class))""",

@@ -29,7 +29,7 @@ from gitmem.chunking.receivers import (
     plain_receiver,
     receiver_before_colon,
 )
-from gitmem.types import DEFINING, NO_NAMES, OCCURRENCE_KINDS, NameColumns
+from gitmem.types import DEFINING, EXPORTS, NO_NAMES, OCCURRENCE_KINDS, NameColumns
 
 if TYPE_CHECKING:
     from gitmem.chunking.outline import Unit
@@ -172,6 +172,8 @@ def _add_names(
                 receiver = receiver_before_colon(data, start)
             else:
                 receiver = plain_receiver(data, shape, start) or find_receiver(data, start)
+            if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
+                code = _READ  # a value assigned to an object changes its state
             names.append((start, code, text, receiver if dot_is_joint else receiver.rpartition(b".")[2]))
         else:
             names.append((start, code, text, b""))

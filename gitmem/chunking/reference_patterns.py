@@ -91,7 +91,9 @@ _PERL: Final = {
     "bound": """
         (assignment_expression
             left: (variable_declaration variable: (scalar (varname) @_)) right: (method_call_expression))""",
-    "base": "(use_statement (string_literal (string_content) @_)) (use_statement (quoted_word_list (string_content) @_))",
+    "base": """
+        (use_statement (string_literal (string_content) @_))
+        (use_statement (quoted_word_list (string_content) @_))""",
     "import": "(use_statement) @_ (require_expression) @_",
     "read": "(bareword) @_",
     "name": "(function (varname) @_)",

@@ -4,7 +4,7 @@ A name may have thousands of definitions and of references, so each list is made
 """
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import IMPORTING
+from gitmem.references.languages import IMPORTING, RENAMING
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import CLASS, FUNCTION, Definition, FileNames, Names
 
@@ -71,13 +71,19 @@ class DefinitionsByName:
             self._all_by_name[key] = resolution if free else resolution.opened()
         return self._all_by_name[key]
 
-    def is_class(self, file: FileNames, name: str) -> bool:
+    def is_class(self, definition: Definition) -> bool:
+        """Return whether a definition makes objects: a class, or a constructor of old JavaScript by its capital."""
+        if definition.kind != FUNCTION or not definition.name[:1].isupper():
+            return definition.kind == CLASS
+        return self._names.file(definition.entry).family in RENAMING
+
+    def has_class(self, file: FileNames, name: str) -> bool:
         """Return whether a class of the tree has a name, in the family of a file."""
-        return any(each.kind == CLASS for each in self.of_family(file, name))
+        return any(self.is_class(each) for each in self.of_family(file, name))
 
     def is_member(self, file: FileNames, definition: Definition) -> bool:
         """Return whether a definition is inside of a class, not only of a namespace or function."""
-        return any(self.is_class(file, name) for name in definition.container)
+        return any(self.has_class(file, name) for name in definition.container)
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the language of a file, and in those that share names with it."""

@@ -9,14 +9,15 @@ from typing import Final
 
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
-from gitmem.references.resolution import Resolver
+from gitmem.references.languages import RENAMING
+from gitmem.references.resolution import MAIN_EXPORTS, Resolver
 from gitmem.references.tree_names import Definition, FileNames, Names
 from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
 from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
 from gitmem.types import OCCURRENCE_KINDS, Occurrence
 
 _RELATION_OF: Final = {
-    "call": "callers", "decorator": "callers", "base": "subclasses", "import": "importers",
+    "call": "callers", "decorator": "callers", "base": "subclasses", "import": "importers", "alias": "importers",
     "type": "mentions", "read": "mentions", "name": "mentions",
 }  # fmt: skip
 """Relation to a definition by the kind of a reference."""
@@ -113,7 +114,11 @@ class DirectUsages:
             if kind not in _RELATION_OF:
                 continue
             receiver = each.receiver.decode("utf-8", "replace")
-            if kind == "import":
+            if kind == "alias":
+                module, _, original = receiver.rpartition(":")
+                if original in MAIN_EXPORTS and file.family in RENAMING:
+                    yield each, self._resolver.resolve_import(file, name, module)
+            elif kind == "import":
                 if not receiver.endswith(":"):
                     yield each, self._resolver.resolve_import(file, name, receiver)
             else:

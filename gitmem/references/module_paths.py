@@ -13,6 +13,9 @@ HasPath = Callable[[str], bool]
 
 _ECMA_ENDING: Final = re.compile(r"(?:\.d)?\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
 _ECMA_ALIAS: Final = re.compile(r"^(?:@|~|#|\$lib|src)/")
+_MAINS: Final = ("lib/index", "src/index", "lib/main", "src/main", "dist/index")
+"""Usual main files of a package, from its folder."""
+
 _RUST_LIBRARIES: Final = frozenset({"std", "core", "alloc", "proc_macro"})
 _CRATE: Final = re.compile(r"(?:^|/)(?:src|tests|examples|benches)/")
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
@@ -56,12 +59,15 @@ def _python(module: str, path: str, importer: str, has_path: HasPath) -> bool:
     return not has_path(f"{above}/__init__.py") or (above == posixpath.dirname(importer) and "/" not in tail)
 
 
-def _ecma(module: str, path: str, importer: str, _has_path: HasPath) -> bool:
+def _ecma(module: str, path: str, importer: str, has_path: HasPath) -> bool:
     """Compare relative paths, aliases of the root, and names of packages with folders."""
     name = _without_ending(path)
     if module.startswith("."):
         wanted = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
-        return _without_ending(wanted) in (name, posixpath.dirname(name) if _is_index(name) else name) or wanted == path
+        if _without_ending(wanted) in (name, posixpath.dirname(name) if _is_index(name) else name) or wanted == path:
+            return True
+        # A folder with a package is its main file.
+        return name in (posixpath.join(wanted, main) for main in _MAINS) and not has_path(f"{wanted}/index.js")
     alias = _ECMA_ALIAS.match(module)
     if alias:
         wanted = _without_ending(module[alias.end() :])

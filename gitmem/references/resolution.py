@@ -25,11 +25,23 @@ from gitmem.references.languages import (
 )
 from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
 from gitmem.references.module_paths import names_part
-from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, Names, split_module, split_parts
+from gitmem.references.tree_names import (
+    CLASS,
+    CODES,
+    Binding,
+    Definition,
+    FileNames,
+    Names,
+    split_module,
+    split_parts,
+)
 from gitmem.types import UNKNOWN_RECEIVER
 
 _DEPTH: Final = 6
 """Steps through base classes. Real code has fewer, and cycles end here."""
+
+MAIN_EXPORTS: Final = ("", "default")
+"""What `import a from` and `a = require()` take of a module."""
 
 _BASE: Final = CODES["base"]
 _TYPE_PARAMETER: Final = re.compile(r"[A-Z][0-9]?$")
@@ -78,7 +90,7 @@ class Resolver:
                 each
                 for name, receiver in self._base_names(file, class_)
                 for each in self.resolve(file, name, receiver, class_.line).definitions
-                if each.kind == CLASS and each != class_
+                if self._by_name.is_class(each) and each != class_
             ]
         return self._bases[class_]
 
@@ -102,8 +114,9 @@ class Resolver:
             if matches:
                 return _resolution(matches, "import")
         if file.family in IMPORTING:
-            # A script without any import may use the globals of others.
-            return NOTHING if file.bindings or file.family == "python" else self._by_name.all(file, name)
+            # A script without any import may use the globals of others, but no members of an object.
+            globals_ = NOTHING if file.bindings or file.family == "python" else self._by_name.all(file, name)
+            return NOTHING if globals_.open else globals_
         if file.family in PACKAGED:
             near = self._by_name.in_folder(file, name)
             if near or file.family == "go":
@@ -116,6 +129,8 @@ class Resolver:
         if not file.occurrences.has(name.encode()):
             return []
         defined = file.definitions(name)
+        if file.family in RENAMING:
+            defined = [each for each in defined if not file.is_assigned(each)]
         if not defined:
             return []
         around = file.scopes.at(line)
@@ -134,7 +149,7 @@ class Resolver:
         if file.family in BARE_MEMBERS:
             return False
         name, above = definition.container[-1], definition.container[:-1]
-        is_class = any(each.kind == CLASS and each.container == above for each in file.definitions(name))
+        is_class = any(self._by_name.is_class(each) and each.container == above for each in file.definitions(name))
         return (is_class or not file.definitions(name)) and around != definition.container
 
     def _imported(self, file: FileNames, name: str) -> list[Definition] | None:
@@ -145,11 +160,13 @@ class Resolver:
         return _unique(
             each
             for binding in bindings
-            if binding.original
-            for each in self._exported(
-                file, binding.module, name if binding.original == "default" else binding.original
-            )
+            if binding.original or file.family in RENAMING
+            for each in self._exported(file, binding.module, self._original(binding, name))
         )
+
+    def _original(self, binding: Binding, name: str) -> str:
+        """Return the name that an import brings into a file as `name`: for the main export of a module the same."""
+        return name if binding.original in MAIN_EXPORTS else binding.original
 
     def _exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
@@ -224,7 +241,7 @@ class Resolver:
         around = file.scopes.at(line)
         for size in range(len(around), 0, -1):
             own = [each for each in file.definitions(around[size - 1]) if each.container == around[: size - 1]]
-            classes = [each for each in own if each.kind == CLASS]
+            classes = [each for each in own if self._by_name.is_class(each)]
             if not classes and file.family in EXTENDED:
                 classes = [each for each in self._by_name.of_family(file, around[size - 1]) if each.kind == CLASS]
             if classes:
@@ -288,7 +305,7 @@ class Resolver:
             matches = self._by_path(file, name, parts)
             if matches:
                 return _resolution(matches, "class" if len(matches) == 1 else "name")
-            if self._by_name.is_class(file, parts[-1]):
+            if self._by_name.has_class(file, parts[-1]):
                 # A known class without such a member: a constructor, a variant, or a member from a library.
                 return self._by_name.members(file, name).opened()
         return self._by_name.members(file, name)
@@ -303,12 +320,31 @@ class Resolver:
                 module, path = parts[0], list(parts[1:])
             else:
                 module = binding.module
-            matches += self._walk(file, module, [*path, name])
+            here = self._walk(file, module, [*path, name])
+            if not here and binding.original in MAIN_EXPORTS and file.family in RENAMING:
+                here = self._of_main_export(file, module, [*parts[1:], name])
+            matches += here
             known = known or bool(binding.original and self._walk(file, module, path))
         if matches:
             return _resolution(_unique(matches), "import")
         # An object of the tree whose type is not known; anything else is a library's.
         return self._by_name.members(file, name) if known else NOTHING
+
+    def _of_main_export(self, file: FileNames, module: str, path: Sequence[str]) -> list[Definition]:
+        """Return the definitions at a path that begins in the main export of a module: `export default { f }`, `A.f`.
+
+        Which object that is stays unknown. It is one that the module makes, or has assigned members to.
+        """
+        exported = self._walk(file, module, path)
+        if exported or len(path) > 1:
+            return exported
+        return [
+            each
+            for each in self._by_name.of_family(file, path[0])
+            if len(each.container) == 1
+            and (other := self._names.file(each.entry)).is_assigned(each)
+            and self._names.names_module(module, file, other)
+        ]
 
     def _walk(self, file: FileNames, module: str, path: Sequence[str]) -> list[Definition]:
         """Return the definitions at a path of names that begins in a module."""
@@ -328,9 +364,10 @@ class Resolver:
         return matches
 
     def _members_of(self, holder: Definition, name: str) -> list[Definition]:
-        if holder.kind == CLASS:
-            return self.members(holder, name)
         file = self._names.file(holder.entry)
+        members = self.members(holder, name) if self._by_name.is_class(holder) or file.family in RENAMING else []
+        if members or holder.kind == CLASS:
+            return members
         type_ = file.type_of(holder.name, holder.line)
         return list(self._of_type(file, type_, [name], holder.line).definitions) if type_ else []
 
@@ -344,7 +381,7 @@ class Resolver:
             known = self._behind_import(file, parts[-1], parts[:-1]).definitions
         else:
             known = self._resolve_bare(file, parts[-1], line).definitions
-        classes = tuple(each for each in known if each.kind == CLASS)
+        classes = tuple(each for each in known if self._by_name.is_class(each))
         matches = self._behind(classes, path)
         if matches:
             return _resolution(matches, "type")

@@ -74,10 +74,18 @@ def read_scopes(snapshot: Snapshot, blob: int) -> Scopes:
     spans = zip(columns["line"].tolist(), columns["lines"].tolist(), snapshot.symbols(rows), units, strict=True)
     for first, size, symbol, shared in spans:
         if shared:
-            scopes += [Scope(unit.start_line, unit.end_line, unit.symbol) for unit in shared if unit.symbol]
-        elif symbol:
-            scopes.append(Scope(first, first + size - 1, symbol.split(", ")[0]))
+            scopes += [Scope(unit.start_line, unit.end_line, name) for unit in shared for name in _names(unit.symbol)]
+        else:
+            scopes += [Scope(first, first + size - 1, name) for name in _names(symbol)]
     return Scopes(scopes)
+
+
+def _names(symbol: str) -> list[str]:
+    """Return the qualified names in a symbol: a statement may define several, `A.b, c` for `A.b` and `A.c`."""
+    first, *others = symbol.split(", ")
+    prefix = first[: len(first) - len(_JOINTS.split(first)[-1])]
+    names = [first, *(each if _JOINTS.search(each) else prefix + each for each in others)]
+    return [each for each in names if each]
 
 
 def split_name(symbol: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import DEFINING, OCCURRENCE_KINDS, Occurrence
+from gitmem.types import DEFINING, EXPORTS, OCCURRENCE_KINDS, Occurrence
 
 MAX_DEFINING_FILES: Final = 400
 """Files whose definitions of one name are read. A name with more of them says nothing about which is meant."""
@@ -142,6 +142,17 @@ class FileNames:
                 definition := Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
             )
         ]
+
+    def is_assigned(self, definition: Definition) -> bool:
+        """Return whether a definition is assigned to a member of an object: `a.b = () => ...` defines no bare `b`."""
+        return (definition.line, definition.name) in self._assigned
+
+    @cached_property
+    def _assigned(self) -> frozenset[tuple[int, str]]:
+        matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
+        return frozenset(
+            (each.line, _text(each.name)) for each in matches if each.receiver and each.receiver not in EXPORTS
+        )
 
     def _is_constructor(self, definition: Definition) -> bool:
         """Return whether a definition is a constructor: whoever calls it means the class, which has the same name."""

@@ -85,6 +85,8 @@ def test_definitions_and_references() -> None:
 
 def test_a_comment_at_the_end_without_a_line_feed_does_not_hang_the_parser() -> None:
     # The scanner is native code that nothing can interrupt, hence the process.
-    code = "from gitmem.chunking.chunk import chunk_blob; print(chunk_blob(b'sub f {}\\n# vim: ft=perl', 'perl').parsed)"
+    code = (
+        "from gitmem.chunking.chunk import chunk_blob; print(chunk_blob(b'sub f {}\\n# vim: ft=perl', 'perl').parsed)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.strip() == "True", done.stderr

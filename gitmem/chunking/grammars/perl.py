@@ -9,7 +9,8 @@ from gitmem.chunking.node_names import name_of, text_of
 _PACKAGES: Final = frozenset({"package_statement", "class_statement", "role_statement"})
 _GROUP: Final = "package_group"
 _CLASS: Final = re.compile(
-    rb"^[ \t]*(?:class\b|use[ \t]+(?:parent|base|fields|Moo\w*|Mouse|Mojo::Base(?![ \t]+-strict)|Object::Pad|Role::Tiny|Class::\w+)\b"
+    rb"^[ \t]*(?:class\b|use[ \t]+(?:parent|base|fields|Moo\w*|Mouse|Mojo::Base(?![ \t]+-strict)|Object::Pad|Role::Tiny"
+    rb"|Class::\w+)\b"
     rb"|extends\b|(?:our|my)?[ \t]*@ISA\b)|\bbless\b",
     re.MULTILINE,
 )
