@@ -17,8 +17,11 @@ from typing import Final
 Patterns = Mapping[str, str]
 
 _PYTHON: Final = {
+    "class": "(type_alias_statement left: (type (identifier) @_))",
     "value": """
         (module (assignment left: (identifier) @_))
+        (module (assignment left: (pattern_list (identifier) @_)))
+        (module (assignment right: (assignment left: (identifier) @_)))
         (class_definition body: (block (assignment left: (identifier) @_)))""",
     "call": "(call function: (identifier) @_)",
     "type": """
@@ -111,6 +114,7 @@ _JAVASCRIPT: Final = _ECMA | {
     "call": _ECMA["call"] + _JSX,
     "value": _ECMA["value"]
     + """
+        (field_definition property: (property_identifier) @_)
         (program (expression_statement (assignment_expression
             left: (member_expression property: (property_identifier) @_))))""",
     "class": """
@@ -132,7 +136,10 @@ _TYPESCRIPT: Final = _ECMA | {
         (public_field_definition name: (property_identifier) @_ value: (function_expression))""",
     "value": _ECMA["value"]
     + """
-        (public_field_definition name: (property_identifier) @_ type: (type_annotation))""",
+        (public_field_definition name: (property_identifier) @_)
+        (required_parameter (accessibility_modifier) pattern: (identifier) @_)
+        (enum_body (property_identifier) @_)
+        (enum_assignment name: (property_identifier) @_)""",
     "class": "(internal_module name: (identifier) @_)",
     "type": "(type_identifier) @_",
     "base": """
@@ -151,7 +158,9 @@ _TYPESCRIPT: Final = _ECMA | {
         (public_field_definition name: (property_identifier) @_ value: (new_expression))""",
 }
 _GO: Final = {
-    "function": "(method_declaration name: (field_identifier) @_)",
+    "function": """
+        (method_declaration name: (field_identifier) @_)
+        (method_elem name: (field_identifier) @_)""",
     "class": "(type_spec name: (type_identifier) @_)",
     "call": """
         (call_expression function: (identifier) @_ type_arguments: (type_arguments))
@@ -168,6 +177,7 @@ _GO: Final = {
         (short_var_declaration left: (expression_list . (identifier) @_))
         (var_spec name: (identifier) @_ type: (_))""",
     "value": """
+        (field_declaration name: (field_identifier) @_)
         (const_spec name: (identifier) @_)
         (source_file (var_declaration (var_spec name: (identifier) @_)))
         (source_file (var_declaration (var_spec_list (var_spec name: (identifier) @_))))""",
@@ -175,6 +185,9 @@ _GO: Final = {
     "name": "(identifier) @_",
 }
 _RUST: Final = {
+    "value": """
+        (enum_variant name: (identifier) @_)
+        (field_declaration name: (field_identifier) @_)""",
     "call": """
         (call_expression function: (identifier) @_)
         (call_expression function: (scoped_identifier name: (identifier) @_))
@@ -235,9 +248,22 @@ C_PATTERNS: Final = {
         (struct_specifier name: (type_identifier) @_ body: (_))
         (union_specifier name: (type_identifier) @_ body: (_))
         (enum_specifier name: (type_identifier) @_ body: (_))
-        (type_definition declarator: (type_identifier) @_)""",
+        (type_definition declarator: (type_identifier) @_)
+        (type_definition declarator: (pointer_declarator declarator: (type_identifier) @_))
+        (type_definition declarator: (function_declarator
+            declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @_))))""",
     "value": """
         (preproc_def name: (identifier) @_)
+        (enumerator name: (identifier) @_)
+        (field_declaration declarator: (field_identifier) @_)
+        (field_declaration declarator: (pointer_declarator declarator: (field_identifier) @_))
+        (field_declaration declarator: (array_declarator declarator: (field_identifier) @_))
+        (translation_unit (declaration declarator: (identifier) @_))
+        (translation_unit (declaration declarator: (init_declarator declarator: (identifier) @_)))
+        (translation_unit (declaration
+            declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @_))))
+        (translation_unit (declaration
+            declarator: (init_declarator declarator: (pointer_declarator declarator: (identifier) @_))))
         (function_declarator declarator:
             (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @_)))""",
     "call": """
@@ -276,7 +302,10 @@ _CPP: Final = C_PATTERNS | {
 }
 _CSHARP: Final = {
     "function": "(method_declaration name: (identifier) @_)",
-    "value": "(field_declaration (variable_declaration (variable_declarator name: (identifier) @_)))",
+    "value": """
+        (field_declaration (variable_declaration (variable_declarator name: (identifier) @_)))
+        (event_field_declaration (variable_declaration (variable_declarator name: (identifier) @_)))
+        (enum_member_declaration name: (identifier) @_)""",
     "call": """
         (invocation_expression function: (identifier) @_)
         (invocation_expression function: (generic_name (identifier) @_))
@@ -313,7 +342,10 @@ _RUBY: Final = {
 }
 _PHP: Final = {
     "function": "(method_declaration name: (name) @_)",
-    "value": "(const_element (name) @_)",
+    "value": """
+        (const_element (name) @_)
+        (property_element (variable_name (name) @_))
+        (property_promotion_parameter name: (variable_name (name) @_))""",
     "call": """
         (function_call_expression function: (name) @_)
         (function_call_expression function: (qualified_name (name) @_))
@@ -336,7 +368,15 @@ _PHP: Final = {
 }
 _KOTLIN: Final = {
     "function": "(function_declaration (simple_identifier) @_)",
-    "class": "(class_declaration (type_identifier) @_) (object_declaration (type_identifier) @_)",
+    "class": """
+        (class_declaration (type_identifier) @_)
+        (object_declaration (type_identifier) @_)
+        (type_alias (type_identifier) @_)""",
+    "value": """
+        (enum_entry (simple_identifier) @_)
+        (source_file (property_declaration (variable_declaration (simple_identifier) @_)))
+        (class_body (property_declaration (variable_declaration (simple_identifier) @_)))
+        (class_parameter (binding_pattern_kind) (simple_identifier) @_)""",
     "call": """
         (call_expression (simple_identifier) @_)
         (call_expression (navigation_expression (navigation_suffix (simple_identifier) @_)))
@@ -357,7 +397,13 @@ _KOTLIN: Final = {
     "name": "(simple_identifier) @_",
 }
 _SWIFT: Final = {
-    "class": "(class_declaration name: (type_identifier) @_)",
+    "class": """
+        (class_declaration name: (type_identifier) @_)
+        (typealias_declaration name: (type_identifier) @_)""",
+    "value": """
+        (source_file (property_declaration name: (pattern (simple_identifier) @_)))
+        (class_body (property_declaration name: (pattern (simple_identifier) @_)))
+        (protocol_property_declaration name: (pattern (simple_identifier) @_))""",
     "call": """
         (call_expression (simple_identifier) @_)
         (call_expression (navigation_expression suffix: (navigation_suffix suffix: (simple_identifier) @_)))""",

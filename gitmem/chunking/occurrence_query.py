@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, NAMESPACE, Grammar, Node
@@ -12,7 +13,7 @@ from gitmem.chunking.occurrence_patterns import PATTERNS, generic_patterns
 from gitmem.chunking.occurrence_walk import RepeatedFieldError, Table, find_by_walk, parse_patterns
 from gitmem.chunking.parse import Query, capture, find_query, find_usable_query, language_nodes
 from gitmem.chunking.pattern_merge import merge_patterns
-from gitmem.chunking.reference_patterns import REFERENCES
+from gitmem.chunking.reference_patterns import DEFINITIONS, REFERENCES
 
 _UNITS: Final = (LEAF, CONTAINER, MERGEABLE, NAMESPACE)
 KIND_OF_UNIT: Final = {
@@ -71,7 +72,7 @@ def _patterns(language: str) -> Sequence[str]:
     node_types = frozenset(language_nodes(grammar.parser))
     patterns = list(_unit_patterns(grammar, node_types))
     sources = PATTERNS.get(language) or REFERENCES.get(language) or generic_patterns(node_types)
-    for kind, source in sources.items():
+    for kind, source in chain(sources.items(), DEFINITIONS.get(language, {}).items()):
         patterns += [line.replace("@_", f"@{kind}") for line in _lines(source)]
     return patterns
 

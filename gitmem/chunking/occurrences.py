@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -75,6 +76,17 @@ _METHOD_TAG: Final = re.compile(
 """`@method` in a comment of PHP. `static` and a type come before the name; a type has spaces only within brackets or
 next to a bar."""
 
+_MEMBER_STATEMENT: Final = re.compile(
+    rb"^[ \t]*(?:(?P<all>[mc]?attr(?:_(?:accessor|reader|writer))?|[mc]attr_(?:accessor|reader|writer)|class_attribute"
+    rb"|delegate|(?:public_|private_)?def_delegators?[ (]+:@?\w+,|store_accessor[ (]+:\w+,)"
+    rb"|define_method|define_singleton_method|alias_method|scope|enum|has_many|has_one|belongs_to"
+    rb"|has_and_belongs_to_many|has_one_attached|has_many_attached)"
+    rb"[ (]+(?P<symbols>:\w+[?!]?(?:\s*,\s*:\w+[?!]?)*)",
+    re.MULTILINE,
+)
+"""Statements of Ruby and Rails whose symbols become methods: all of them (`all`) or the first."""
+
+_SYMBOL: Final = re.compile(rb":(\w+[?!]?)")
 _PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
 
 
@@ -98,6 +110,8 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     _add_names(data, captures, find_units, statements, names, language)
     if language == "php":
         names += _documented_methods(data, root)
+    elif language == "ruby":
+        names += _declared_members(data)
     if not names:
         return NO_NAMES
     names.sort(key=itemgetter(0))
@@ -124,6 +138,15 @@ def _documented_methods(data: bytes, root: Node) -> Iterator[_Name]:
     for tag in _METHOD_TAG.finditer(data):
         if len(tag[1]) <= MAX_NAME and _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
             yield tag.start(1), _FUNCTION, tag[1], b""
+
+
+def _declared_members(data: bytes) -> Iterator[_Name]:
+    """Yield the methods that statements in the body of a class of Ruby make from symbols."""
+    for statement in _MEMBER_STATEMENT.finditer(data):
+        symbols = _SYMBOL.finditer(data, *statement.span("symbols"))
+        for symbol in islice(symbols, None if statement["all"] else 1):
+            if len(symbol[1]) <= MAX_NAME:
+                yield symbol.start(1), _FUNCTION, symbol[1], b""
 
 
 def _documents_class(node: Node | None) -> bool:

@@ -1,4 +1,4 @@
-"""Patterns of syntax trees that show references alone, for languages whose definitions the outline shows.
+"""Patterns of syntax trees for languages whose definitions the outline shows: references, and definitions in units.
 
 They have the form of those in `occurrence_patterns`.
 """
@@ -101,10 +101,82 @@ _PERL: Final = {
 _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
+_PROTO: Final = {
+    "function": "(rpc (rpc_name (identifier) @_))",
+    "class": """
+        (message (message_name (identifier) @_))
+        (enum (enum_name (identifier) @_))
+        (service (service_name (identifier) @_))""",
+    "value": """
+        (field (identifier) @_)
+        (map_field (identifier) @_)
+        (oneof_field (identifier) @_)
+        (enum_field (identifier) @_)""",
+    "type": "(message_or_enum_type (identifier) @_)",
+}
+
 REFERENCES: Final[Mapping[str, Patterns]] = {
     "haskell": _HASKELL, "nix": _NIX, "fsharp": _FSHARP, "clojure": _LISP_OF_LITERALS, "commonlisp": _LISP_OF_LITERALS,
     "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
     "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH, "perl": _PERL,
     "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
+    "proto": _PROTO,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
+
+DEFINITIONS: Final[Mapping[str, Patterns]] = {
+    "dart": {
+        "value": """
+            (enum_constant name: (identifier) @_)
+            (static_final_declaration (identifier) @_)
+            (class_body (declaration (initialized_identifier_list (initialized_identifier (identifier) @_))))""",
+    },
+    "haskell": {
+        "value": """
+            (data_constructor constructor: (prefix name: (constructor) @_))
+            (data_constructor constructor: (record name: (constructor) @_))
+            (newtype_constructor name: (constructor) @_)
+            (field name: (field_name (variable) @_))""",
+    },
+    "ocaml": {
+        "function": """
+            (external (value_name) @_)
+            (structure (value_definition (let_binding pattern: (value_name) @_)))""",
+        "value": "(constructor_declaration (constructor_name) @_) (field_declaration (field_name) @_)",
+    },
+    "scala": {
+        "value": """
+            (simple_enum_case name: (identifier) @_)
+            (full_enum_case name: (identifier) @_)
+            (class_definition class_parameters: (class_parameters (class_parameter name: (identifier) @_)))""",
+    },
+    "bash": {
+        "value": """
+            (program (variable_assignment name: (variable_name) @_))
+            (program (declaration_command (variable_assignment name: (variable_name) @_)))""",
+        "name": "(simple_expansion (variable_name) @_) (expansion (variable_name) @_)",
+    },
+    "solidity": {
+        "function": """
+            (event_definition name: (identifier) @_)
+            (error_declaration name: (identifier) @_)
+            (modifier_definition name: (identifier) @_)""",
+        "class": "(enum_declaration name: (identifier) @_)",
+        "value": """
+            (state_variable_declaration name: (identifier) @_)
+            (struct_member name: (identifier) @_)
+            (enum_value) @_""",
+        "call": "(emit_statement name: (expression (identifier) @_))",
+        "decorator": "(modifier_invocation (identifier) @_)",
+    },
+    "objc": {
+        "value": """
+            (property_declaration (struct_declaration (struct_declarator (identifier) @_)))
+            (property_declaration
+                (struct_declaration (struct_declarator (pointer_declarator declarator: (identifier) @_))))""",
+    },
+    "zig": {
+        "value": "(ContainerField (ErrorUnionExpr (SuffixExpr variable_type_function: (IDENTIFIER) @_)))",
+    },
+}
+"""Patterns, besides those of references, of definitions that are no units: constants of enumerations, fields."""

@@ -6,7 +6,7 @@ A name may have thousands of definitions and of references, so each list is made
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import IMPORTING, RENAMING
 from gitmem.references.library_members import OTHER_MEMBERS
-from gitmem.references.tree_names import CLASS, FUNCTION, Definition, FileNames, Names
+from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 
 _Key = tuple[str, str, frozenset[int]]
 """Family of languages, name, and the trees that a file can mean."""
@@ -34,6 +34,11 @@ class Resolution(NamedTuple):
     def without_functions(self) -> "Resolution":
         """Return the definitions other than functions: a field that is read."""
         return self._replace(definitions=tuple(each for each in self.definitions if each.kind != FUNCTION))
+
+    def without_values(self) -> "Resolution":
+        """Return the definitions other than values, if there are any: a method that is called."""
+        others = tuple(each for each in self.definitions if each.kind != VALUE)
+        return self._replace(definitions=others) if others else self
 
 
 class DefinitionsByName:

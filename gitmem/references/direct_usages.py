@@ -123,8 +123,11 @@ class DirectUsages:
                     yield each, self._resolver.resolve_import(file, name, receiver)
             else:
                 resolution = self._resolver.resolve(file, name, receiver, each.line)
-                is_field = kind == "read" and receiver and file.reads_fields
-                yield each, resolution.without_functions() if is_field else resolution
+                if kind == "read" and receiver and file.reads_fields:
+                    resolution = resolution.without_functions()
+                elif kind == "call" and receiver and file.calls_methods:
+                    resolution = resolution.without_values()
+                yield each, resolution
         for alias in self._aliases(file, name):
             for each in occurrences.at(occurrences.find(alias.encode()).tolist()):
                 if OCCURRENCE_KINDS[each.kind] in _RELATION_OF and not each.receiver:

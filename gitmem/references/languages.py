@@ -49,6 +49,9 @@ CONSTRUCTED: Final = frozenset({"java", "c", "csharp"})
 FIELD_READING: Final = frozenset({"rust", "java", "kotlin", "php", "c", "cpp", "cuda"})
 """Languages, not families, in which a member without brackets is a field, never a method. In Scala it may be one."""
 
+METHOD_CALLING: Final = frozenset({"rust", "java", "php", "ruby"})
+"""Languages in which a member with brackets is a method, never a field."""
+
 
 def family_of(language: str) -> str:
     """Return the group of languages to which one belongs."""

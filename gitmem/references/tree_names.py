@@ -10,7 +10,7 @@ import numpy as np
 from gitmem.arrays import NDArray, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, build_graph
-from gitmem.references.languages import CONSTRUCTED, FIELD_READING, family_of
+from gitmem.references.languages import CONSTRUCTED, FIELD_READING, METHOD_CALLING, family_of
 from gitmem.references.module_paths import names_file
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
@@ -64,6 +64,7 @@ class FileNames:
         self.path = path
         self.family = family_of(language)
         self.reads_fields = language in FIELD_READING
+        self.calls_methods = language in METHOD_CALLING
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob

@@ -168,9 +168,9 @@ def test_comments_between_the_tag_and_its_class_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize("language", ["c", "cpp"])
-def test_a_field_that_points_to_a_function_is_a_definition(language: str) -> None:
+def test_fields_are_definitions_and_so_are_those_that_point_to_functions(language: str) -> None:
     text = "struct Calls {\n  void (*release)(void *);\n  char *(*make)(int);\n  int size;\n};\n"
-    assert names_of(text, language, "class", "value", "function") == ["Calls", "release", "make"]
+    assert names_of(text, language, "class", "value", "function") == ["Calls", "release", "make", "size"]
 
 
 @pytest.mark.parametrize(

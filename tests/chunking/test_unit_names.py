@@ -43,7 +43,7 @@ SOURCES = {
     "prisma": ("model Job {\n  a Int\n}\nenum Role {\n  A\n}\n", "Job Role", ""),
     "make": ("run: stop-all\n\techo 1\n", "run", "stop-all"),
     "sql": ("CREATE VIEW v AS SELECT total(id) FROM t;\nALTER TABLE t ADD COLUMN a int;\n", "v", "total"),
-    "proto": ("message Job { string name = 1; }\n", "Job", ""),
+    "proto": ("message Job { string name = 1; }\n", "Job name", ""),
 }
 
 

@@ -29,7 +29,7 @@ GRAMMARS: Final = {
             "protocol_function_declaration": mergeable("method"),
             "protocol_property_declaration": mergeable("property", from_field("name", "bound_identifier")),
             "property_declaration": mergeable("property", from_pattern("name")),
-            "typealias_declaration": mergeable("type"),
+            "typealias_declaration": mergeable("type", from_field("name")),
             "associatedtype_declaration": mergeable("type"),
             "enum_entry": mergeable("constant"),
             "macro_declaration": leaf("macro"),

@@ -1,0 +1,43 @@
+"""Definitions besides functions and classes: constants, fields, members made by statements."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.types import DEFINING
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("c", "enum color { RED, GREEN };\n", "color RED GREEN"),
+        ("c", "typedef int (*handler_t)(int);\nstatic const int limit = 5;\nint counter;\n", "handler_t limit counter"),
+        ("c", "static struct ops table = { 1 };\nint *list[2];\n", "table"),
+        ("c", "int f(void) { int local = 1; return local; }\n", "f"),
+        ("cpp", "enum class Mode { Fast };\nconstexpr int kMax = 3;\nclass A { int f_; };\n", "Mode Fast kMax A f_"),
+        ("csharp", "enum Color { Red }\nclass A { public event Handler Changed; }\n", "Color Red A Changed"),
+        ("go", "package a\ntype Reader interface {\n\tReadIt(x int) error\n}\n", "Reader ReadIt"),
+        ("go", "package a\ntype S struct {\n\tField int\n}\n", "S Field"),
+        ("rust", "enum E { Va, Vb(u8) }\nstruct S { field: u8 }\n", "E Va Vb S field"),
+        ("kotlin", "const val MAX = 1\nenum class Color { RED }\ntypealias H = Int\n", "MAX Color RED H"),
+        ("kotlin", "class A(val prop: Int, other: Int) { val size = 1 }\n", "A prop size"),
+        ("swift", "let maxCount = 1\ntypealias H = Int\nprotocol P { var q: Int { get } }\n", "maxCount H P q"),
+        ("swift", "struct S { var field: Int }\nfunc f() { let local = 1 }\n", "S field f"),
+        ("php", "<?php\nclass A { public $prop; function f(private int $part) {} }\n", "A prop f part"),
+        ("typescript", "enum Color { Red, Blue = 2 }\nclass A { private prop = 1 }\n", "Color Red Blue A prop"),
+        ("typescript", "class A { constructor(private part: number, other: number) {} }\n", "A constructor part"),
+        ("python", "MAX = OTHER = 1\na, b = 1, 2\ntype T = int\ndef f():\n    x, y = 1, 2\n", "MAX OTHER a b T f"),
+        ("ruby", "class A\n  attr_reader :name, :size\n  scope :recent, -> { 1 }\nend\n", "A name size recent"),
+        ("ruby", "class A\n  alias_method :old, :kept\n  define_method(:made) { 1 }\nend\n", "A old made"),
+        ("dart", "enum Color { red }\nconst limit = 1;\nclass A { final int field; }\n", "Color red limit A field"),
+        ("haskell", "data Color = Red | Green Int\nnewtype W = W2 { unW :: Int }\n", "Color Red Green W W2 unW"),
+        ("ocaml", "type color = Red\ntype r = { field : int }\nexception Bad\n", "color Red r field Bad"),
+        ("scala", "enum Color { case Red, Blue }\ncase class P(x: Int)\n", "Color Red Blue P x"),
+        ("bash", "LIMIT=1\nexport OTHER=2\nf() { local=3; }\n", "LIMIT OTHER f"),
+        ("solidity", "contract A { uint total; event Sent(uint x); error Bad(); }\n", "A total Sent Bad"),
+        ("proto", "service S { rpc Call (A) returns (A); }\nenum Color { RED = 0; }\n", "S Call Color RED"),
+        ("zig", "const Color = enum { red };\nfn free() void {}\n", "Color red free"),
+    ],
+)  # fmt: skip
+def test_definitions_besides_functions_and_classes(language: str, text: str, expected: str) -> None:
+    _, kinds, names, _ = chunk_blob(text.encode(), language).names
+    assert {name.decode() for kind, name in zip(kinds, names, strict=True) if kind < DEFINING} == set(expected.split())
