@@ -188,8 +188,8 @@ def _add_names(
             receiver = bound_type(data, start, start + len(text), language)
             if receiver:
                 names.append((start, _BOUND, text, receiver))
-        if code == _BOUND:
-            continue
+        if code == _BOUND or (code == _VALUE and language == "bash" and not text.isupper()):
+            continue  # a variable of the function or script alone
         if start and data[start - 1] in joints:
             if data[start - 1] == COLON and language in COLON_JOINED:
                 receiver = receiver_before_colon(data, start)

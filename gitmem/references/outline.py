@@ -20,6 +20,9 @@ _UNUSED: Final = 1e-3
 _UNUSED_VALUE: Final = 0.1
 """The same for a constant or attribute, relative to a function or class."""
 
+_FIELD: Final = 0.1
+"""Share of the rank that a field or a constant of a class brought: the class says more."""
+
 
 class OutlinedDefinition(NamedTuple):
     """Definition to show, its importance, and the containers around it, outermost first."""
@@ -76,7 +79,8 @@ def _outline_file(
         score = unused * (_UNUSED_VALUE if each.kind == VALUE else 1) + matches.get(each.symbol, 0.0)
         # Of several definitions of a name, such as overloads, the first one stands for all.
         if each.name not in seen:
-            score += brought.get(each.name, 0.0)
+            is_field = each.kind == VALUE and bool(each.container)
+            score += brought.get(each.name, 0.0) * (_FIELD if is_field else 1)
             seen.add(each.name)
         outlined.append(OutlinedDefinition(each, score, containers))
     return outlined

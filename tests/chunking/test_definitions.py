@@ -32,7 +32,7 @@ from gitmem.types import DEFINING
         ("haskell", "data Color = Red | Green Int\nnewtype W = W2 { unW :: Int }\n", "Color Red Green W W2 unW"),
         ("ocaml", "type color = Red\ntype r = { field : int }\nexception Bad\n", "color Red r field Bad"),
         ("scala", "enum Color { case Red, Blue }\ncase class P(x: Int)\n", "Color Red Blue P x"),
-        ("bash", "LIMIT=1\nexport OTHER=2\nf() { local=3; }\n", "LIMIT OTHER f"),
+        ("bash", "LIMIT=1\nexport OTHER=2\nname=3\nf() { local=3; }\n", "LIMIT OTHER f"),
         ("solidity", "contract A { uint total; event Sent(uint x); error Bad(); }\n", "A total Sent Bad"),
         ("proto", "service S { rpc Call (A) returns (A); }\nenum Color { RED = 0; }\n", "S Call Color RED"),
         ("zig", "const Color = enum { red };\nfn free() void {}\n", "Color red free"),
