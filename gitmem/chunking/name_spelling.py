@@ -12,7 +12,7 @@ LETTER: Final = rb"[\w$\x80-\xff]"
 """Byte of a name in most languages."""
 
 _LETTERS: Final[Mapping[str, bytes]] = {
-    "r": b".", "vim": b":#", "make": b"-./",
+    "r": b".", "terraform": b"-", "vim": b":#", "make": b"-./",
     "powershell": b"-", "bash": b"-", "fish": b"-", "nix": b"-'", "haskell": b"'", "ocaml": b"'",
     "ocaml_interface": b"'", "fsharp": b"'", "elm": b"'", "purescript": b"'", "erlang": b"@",
     **dict.fromkeys(("clojure", "commonlisp", "fennel", "janet"), b"-?!*+<>=&%'"),

@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +29,7 @@ from gitmem.chunking.receivers import (
     plain_receiver,
     receiver_before_colon,
 )
+from gitmem.chunking.text_definitions import find_text_definitions
 from gitmem.types import DEFINING, EXPORTS, NO_NAMES, OCCURRENCE_KINDS, NameColumns
 
 if TYPE_CHECKING:
@@ -66,30 +66,6 @@ _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
 
-_PHP_TYPE: Final = (
-    rb"(?:\\?(?:callable|Closure)\([^\n()]*\)(?:[ \t]*:[ \t]*)?|(?<=[ \t|&])\([^\n()]*\)"
-    rb"|[^\s(){}<>|]++|<[^\n()]*>|{[^\n()]*}|[ \t]*[|][ \t]*)++[ \t]+"
-)
-_METHOD_TAG: Final = re.compile(
-    rb"^[ \t]*(?:/\*)?\*[ \t]+@method[ \t]+(?:static[ \t]+)?(?:" + _PHP_TYPE + rb")?&?(\w+)[ \t]*\(", re.MULTILINE
-)
-"""`@method` in a comment of PHP. `static` and a type come before the name; a type has spaces only within brackets or
-next to a bar."""
-
-_MEMBER_STATEMENT: Final = re.compile(
-    rb"^[ \t]*(?:(?P<all>[mc]?attr(?:_(?:accessor|reader|writer))?|[mc]attr_(?:accessor|reader|writer)|class_attribute"
-    rb"|delegate|(?:public_|private_)?def_delegators?[ (]+:@?\w+,|store_accessor[ (]+:\w+,)"
-    rb"|define_method|define_singleton_method|alias_method|scope|enum|has_many|has_one|belongs_to"
-    rb"|has_and_belongs_to_many|has_one_attached|has_many_attached)"
-    rb"[ (]+(?P<symbols>:\w+[?!]?(?:\s*,\s*:\w+[?!]?)*)",
-    re.MULTILINE,
-)
-"""Statements of Ruby and Rails whose symbols become methods: all of them (`all`) or the first."""
-
-_SYMBOL: Final = re.compile(rb":(\w+[?!]?)")
-_PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
-
-
 _Name = tuple[int, int, bytes, bytes]
 """Start, kind, text and receiver of a name. A plain tuple, because there are many."""
 
@@ -108,10 +84,8 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
             names += imports
             statements.append((start, end))
     _add_names(data, captures, find_units, statements, names, language)
-    if language == "php":
-        names += _documented_methods(data, root)
-    elif language == "ruby":
-        names += _declared_members(data)
+    written = find_text_definitions(data, root, language)
+    names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
     if not names:
         return NO_NAMES
     names.sort(key=itemgetter(0))
@@ -124,38 +98,12 @@ def _find_units(
     data: bytes, root: Node, language: str, outline: "Unit", known: Mapping[int, bytes]
 ) -> "Iterable[UnitName]":
     """Return the names of units that are not among the known definitions, if the language needs them."""
-    if language in PATTERNS or not has_names(language):
+    # The units of Terraform are blocks and their attributes, which have names of other forms.
+    if language in PATTERNS or language == "terraform" or not has_names(language):
         return ()
     from gitmem.chunking.unit_names import find_unit_names  # most files need no outline for their names
 
     return find_unit_names(data, root, outline, spelling_of(language).letters, known)
-
-
-def _documented_methods(data: bytes, root: Node) -> Iterator[_Name]:
-    """Yield the methods that only the comment of a class declares, because `__call` answers them."""
-    if b"@method" not in data:
-        return
-    for tag in _METHOD_TAG.finditer(data):
-        if len(tag[1]) <= MAX_NAME and _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
-            yield tag.start(1), _FUNCTION, tag[1], b""
-
-
-def _declared_members(data: bytes) -> Iterator[_Name]:
-    """Yield the methods that statements in the body of a class of Ruby make from symbols."""
-    for statement in _MEMBER_STATEMENT.finditer(data):
-        symbols = _SYMBOL.finditer(data, *statement.span("symbols"))
-        for symbol in islice(symbols, None if statement["all"] else 1):
-            if len(symbol[1]) <= MAX_NAME:
-                yield symbol.start(1), _FUNCTION, symbol[1], b""
-
-
-def _documents_class(node: Node | None) -> bool:
-    """Return whether a node is a comment before a class. A string, and the comment of a function, declare nothing."""
-    while node is not None and node.type == "comment":
-        node = node.next_named_sibling
-        if node is not None and node.type in _PHP_CLASSES:
-            return True
-    return False
 
 
 def _add_names(

@@ -101,6 +101,8 @@ _PERL: Final = {
 _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
+_GROOVY: Final = {"call": "(func . (identifier) @_)", "name": "(identifier) @_"}
+_TERRAFORM: Final = {"read": "(get_attr (identifier) @_)"}
 _PROTO: Final = {
     "function": "(rpc (rpc_name (identifier) @_))",
     "class": """
@@ -120,7 +122,7 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
     "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
     "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH, "perl": _PERL,
     "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
-    "proto": _PROTO,
+    "proto": _PROTO, "groovy": _GROOVY, "terraform": _TERRAFORM,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 

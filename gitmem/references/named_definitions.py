@@ -4,9 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from gitmem.references.languages import QUALIFIED_IN_FOLDER
 from gitmem.references.scopes import split_name
 from gitmem.references.tree_names import Definition, Names
 from gitmem.store.occurrences import ANY_ROLE
+
+_BLOCKS: Final = {"variable": ("var",), "locals": ("local",), "resource": ()}
+"""What references of Terraform have instead of the type of a block, which symbols begin with."""
 
 _COLON: Final = re.compile(r"(?<=\w):(?=\w)")
 """Joint of Erlang and Lua."""
@@ -28,11 +32,14 @@ def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list
     if not qualifiers:
         return definitions
     wanted = list(qualifiers)
+    as_referred = [*_BLOCKS.get(wanted[0], wanted[:1]), *wanted[1:]]
 
     def fits(definition: Definition) -> bool:
         path = names.file(definition.entry).path.rpartition(".")[0].removesuffix("/__init__")
         whole = [*path.split("/"), *definition.container]
-        return whole[-len(wanted) :] == wanted
+        return whole[-len(wanted) :] == wanted or (
+            names.file(definition.entry).family in QUALIFIED_IN_FOLDER and list(definition.container) == as_referred
+        )
 
     return [each for each in definitions if fits(each)]
 

@@ -19,6 +19,7 @@ from gitmem.references.languages import (
     IMPORTING,
     NAMESPACED,
     PACKAGED,
+    QUALIFIED_IN_FOLDER,
     REEXPORTING,
     RENAMING,
     SELVES,
@@ -61,6 +62,8 @@ class Resolver:
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
         """Return the definitions that a name with its receiver may mean at a line of a file."""
+        if file.family in QUALIFIED_IN_FOLDER:
+            return self._resolve_qualified(file, name, tuple(split_parts(receiver)))
         if not receiver:
             return self._resolve_bare(file, name, line)
         if receiver == UNKNOWN_RECEIVER.decode():
@@ -76,6 +79,15 @@ class Resolver:
         if not parts:
             return self._resolve_bare(file, name, line)
         return self._resolve_path(file, name, parts, line)
+
+    def _resolve_qualified(self, file: FileNames, name: str, container: tuple[str, ...]) -> Resolution:
+        """Return the definitions of a name in the folder of a file that have exactly the names before it."""
+        matches = [
+            each
+            for each in self._by_name.of_family(file, name)
+            if each.container == container and folder_of(self._names.file(each.entry)) == folder_of(file)
+        ]
+        return _resolution(matches, "package")
 
     def resolve_import(self, file: FileNames, name: str, module: str) -> Resolution:
         """Return the definitions that an import of a name from a module means."""

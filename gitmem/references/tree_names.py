@@ -10,7 +10,7 @@ import numpy as np
 from gitmem.arrays import NDArray, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, build_graph
-from gitmem.references.languages import CONSTRUCTED, FIELD_READING, METHOD_CALLING, family_of
+from gitmem.references.languages import CONSTRUCTED, FIELD_READING, METHOD_CALLING, QUALIFIED_IN_FOLDER, family_of
 from gitmem.references.module_paths import names_file
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
@@ -140,9 +140,14 @@ class FileNames:
             definition
             for each, name in named
             if not self._is_constructor(
-                definition := Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
+                definition := Definition(self.entry, each.line, each.kind, name, self._container(each, name))
             )
         ]
+
+    def _container(self, definition: Occurrence, name: str) -> tuple[str, ...]:
+        if self.family in QUALIFIED_IN_FOLDER:
+            return tuple(split_parts(_text(definition.receiver)))
+        return self.scopes.container(name, definition.line)
 
     def is_assigned(self, definition: Definition) -> bool:
         """Return whether a definition is assigned to a member of an object: `a.b = () => ...` defines no bare `b`."""

@@ -3,7 +3,7 @@
 import pytest
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.types import DEFINING
+from gitmem.types import DEFINING, OCCURRENCE_KINDS
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,34 @@ from gitmem.types import DEFINING
 def test_definitions_besides_functions_and_classes(language: str, text: str, expected: str) -> None:
     _, kinds, names, _ = chunk_blob(text.encode(), language).names
     assert {name.decode() for kind, name in zip(kinds, names, strict=True) if kind < DEFINING} == set(expected.split())
+
+
+def test_groovy_is_read_by_the_words_of_its_commands() -> None:
+    text = b"""@CompileStatic
+class Foo extends Bar {
+    private String name
+    Foo(String name) { this.name = name }
+    @Override
+    String run(int x) { go(x) }
+    def other() {
+        list.each { it.run() }
+        return helper { 1 }
+    }
+}
+task build(type: Copy) { from 'x' }
+process align {
+    input:
+    path reads
+}
+"""
+    blob = chunk_blob(text, "groovy")
+    units = {(unit.chunk_type, unit.symbol) for chunk in blob.chunks for unit in (chunk.units or (chunk,))}
+    assert {
+        ("class", "Foo"), ("property", "Foo.name"), ("method", "Foo.run"), ("method", "Foo.other"),
+        ("function", "build"), ("function", "align"),
+    } <= units  # fmt: skip
+    assert not any(symbol.endswith(("each", "helper")) for _, symbol in units)
+    _, kinds, names, _ = blob.names
+    assert {name.decode() for kind, name in zip(kinds, names, strict=True) if OCCURRENCE_KINDS[kind] == "call"} >= {
+        "go", "run",
+    }  # fmt: skip

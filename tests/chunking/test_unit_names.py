@@ -109,7 +109,7 @@ def test_further_clauses_and_a_specification_are_no_uses(
 
 def test_data_formats_define_nothing() -> None:
     assert names_of('{"name": "x", "other": {"name": 1}}\n' * 3, "json") == (set(), set())
-    assert names_of('resource "a" "b" {\n  name = f(1)\n}\n', "terraform") == (set(), set())
+    assert names_of('resource "a" "b" {\n  name = f(1)\n}\n', "hcl") == (set(), set())
 
 
 def test_an_anonymous_function_of_fennel_has_no_name() -> None:

@@ -19,6 +19,7 @@ _MODULES: Final = {
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
     "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl",
+    "groovy": "groovy",
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(

@@ -1,0 +1,117 @@
+"""Find definitions that the text of a file shows and no node of its syntax tree.
+
+They are methods in comments of PHP, methods that statements of Ruby make from symbols, and the labels of blocks of
+Terraform.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from gitmem.chunking.grammar import Node
+from gitmem.chunking.name_spelling import MAX_NAME
+from gitmem.named_tuple import NamedTuple
+
+
+class TextDefinition(NamedTuple):
+    """Definition of a name: its start in bytes, kind (`types.OCCURRENCE_KINDS`), name and receiver."""
+
+    start: int
+    kind: str
+    name: bytes
+    receiver: bytes
+
+
+_PHP_TYPE: Final = (
+    rb"(?:\\?(?:callable|Closure)\([^\n()]*\)(?:[ \t]*:[ \t]*)?|(?<=[ \t|&])\([^\n()]*\)"
+    rb"|[^\s(){}<>|]++|<[^\n()]*>|{[^\n()]*}|[ \t]*[|][ \t]*)++[ \t]+"
+)
+_METHOD_TAG: Final = re.compile(
+    rb"^[ \t]*(?:/\*)?\*[ \t]+@method[ \t]+(?:static[ \t]+)?(?:" + _PHP_TYPE + rb")?&?(\w+)[ \t]*\(", re.MULTILINE
+)
+"""`@method` in a comment of PHP. `static` and a type come before the name; a type has spaces only within brackets or
+next to a bar."""
+
+_PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
+
+_MEMBER_STATEMENT: Final = re.compile(
+    rb"^[ \t]*(?:(?P<all>[mc]?attr(?:_(?:accessor|reader|writer))?|[mc]attr_(?:accessor|reader|writer)|class_attribute"
+    rb"|delegate|(?:public_|private_)?def_delegators?[ (]+:@?\w+,|store_accessor[ (]+:\w+,)"
+    rb"|define_method|define_singleton_method|alias_method|scope|enum|has_many|has_one|belongs_to"
+    rb"|has_and_belongs_to_many|has_one_attached|has_many_attached)"
+    rb"[ (]+(?P<symbols>:\w+[?!]?(?:\s*,\s*:\w+[?!]?)*)",
+    re.MULTILINE,
+)
+"""Statements of Ruby and Rails whose symbols become methods: all of them (`all`) or the first."""
+
+_SYMBOL: Final = re.compile(rb":(\w+[?!]?)")
+
+_BLOCK: Final = re.compile(
+    rb"^(?P<kind>resource|data|ephemeral|variable|module|output)[ \t]+\"(?P<first>[\w-]+)\""
+    rb"(?:[ \t]+\"(?P<second>[\w-]+)\")?[ \t]*\{",
+    re.MULTILINE,
+)
+_LOCALS: Final = re.compile(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
+_LOCAL: Final = re.compile(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
+_RECEIVERS: Final = {b"variable": b"var"}
+
+
+def find_text_definitions(data: bytes, root: Node, language: str) -> Iterator[TextDefinition]:
+    """Yield the definitions of a parsed file that no pattern of nodes finds."""
+    finder = _FINDERS.get(language)
+    for each in finder(data, root) if finder is not None else ():
+        if len(each.name) <= MAX_NAME:
+            yield each
+
+
+def _documented_methods(data: bytes, root: Node) -> Iterator[TextDefinition]:
+    """Yield the methods that only the comment of a class declares, because `__call` answers them."""
+    if b"@method" not in data:
+        return
+    for tag in _METHOD_TAG.finditer(data):
+        if _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
+            yield TextDefinition(tag.start(1), "function", tag[1], b"")
+
+
+def _declared_members(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    """Yield the methods that statements in the body of a class of Ruby make from symbols."""
+    for statement in _MEMBER_STATEMENT.finditer(data):
+        symbols = _SYMBOL.finditer(data, *statement.span("symbols"))
+        for symbol in islice(symbols, None if statement["all"] else 1):
+            yield TextDefinition(symbol.start(1), "function", symbol[1], b"")
+
+
+def _documents_class(node: Node | None) -> bool:
+    """Return whether a node is a comment before a class. A string, and the comment of a function, declare nothing."""
+    while node is not None and node.type == "comment":
+        node = node.next_named_sibling
+        if node is not None and node.type in _PHP_CLASSES:
+            return True
+    return False
+
+
+def _block_labels(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    """Yield the blocks of Terraform. The receiver is what references have before the name: `var`, `aws_vpc`."""
+    for block in _BLOCK.finditer(data):
+        kind, first, second = block.group("kind", "first", "second")
+        if second is None:
+            yield TextDefinition(block.start("first"), "value", first, _RECEIVERS.get(kind, kind))
+        else:
+            receiver = first if kind == b"resource" else kind + b"." + first
+            yield TextDefinition(block.start("second"), "value", second, receiver)
+    at = 0
+    while (opening := _LOCALS.search(data, at)) is not None:
+        at = data.find(b"\n}", opening.end())
+        if at < 0:
+            return
+        for local in _LOCAL.finditer(data, opening.end(), at):
+            yield TextDefinition(local.start("name"), "value", local["name"], b"local")
+
+
+_FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextDefinition]]]] = {
+    "php": _documented_methods,
+    "ruby": _declared_members,
+    "terraform": _block_labels,
+}
+"""Functions by language."""
