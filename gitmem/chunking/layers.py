@@ -17,11 +17,15 @@ _BLANKS: Final = bytes(code if code in b"\r\n" else 32 for code in range(256))
 
 
 class Layer(NamedTuple):
-    """Text of one language in a file, with blanks instead of everything else. `spans` are where it is, in order."""
+    """Text of one language in a file, with blanks instead of everything else. `spans` are where it is, in order.
+
+    If it is `interrupted`, the text between the spans stands inside of its definitions.
+    """
 
     language: str
     data: bytes
     spans: list[Span]
+    interrupted: bool = False
 
 
 def make_layer(language: str, data: bytes, spans: list[Span]) -> Layer:
@@ -45,21 +49,36 @@ def only(data: bytes, spans: Sequence[Span]) -> bytes:
 
 
 def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
-    """Yield a chunk of a layer without what lies between the spans of the layer: one chunk for each span."""
+    """Yield a chunk of a layer without what lies between the spans of the layer: one chunk for each span.
+
+    A chunk of an `interrupted` layer stays one, with that text left out of its parts.
+    """
+    if layer.interrupted:
+        parts = tuple(part for span in layer.spans for part in _cut(chunk, layer, span))
+        if parts:
+            yield chunk._replace(parts=parts)
+        return
     for low, high in layer.spans:
-        overlaps = [(max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end]
-        shorter = [trim(layer.data, start, end) for start, end in overlaps]
-        parts = tuple((start, end) for start, end in shorter if start < end)
+        parts = tuple(_cut(chunk, layer, (low, high)))
         if not parts:
             continue
         units = tuple(unit for unit in chunk.units if low <= unit.start and unit.end <= high)
         start, end = max(chunk.start, low), min(chunk.end, high)
-        if len(chunk.parts) == 1 or (start, end) != (chunk.start, chunk.end):
+        if (start, end) != (chunk.start, chunk.end):
             start, end = parts[0][0], parts[-1][1]
         yield chunk._replace(
             start=start, end=end, start_line=lines.number(start), end_line=lines.number(end - 1), parts=parts,
             units=units if len(units) > 1 else (),
         )  # fmt: skip
+
+
+def _cut(chunk: Chunk, layer: Layer, span: Span) -> Iterator[Span]:
+    """Yield the parts of a chunk that are in a span of a layer."""
+    for start, end in chunk.parts:
+        if start < span[1] and span[0] < end:
+            shorter = trim(layer.data, max(start, span[0]), min(end, span[1]))
+            if shorter[0] < shorter[1]:
+                yield shorter
 
 
 def join_names(columns: Sequence[NameColumns]) -> NameColumns:

@@ -12,5 +12,5 @@ _POD: Final = re.compile(rb"^=[a-zA-Z].*?(?:^=cut\b[^\n]*(?:\n|\Z)|\Z)", re.MULT
 def divide_perl(data: bytes, language: str) -> list[Layer]:
     """Return the code, then the documentation if there is any."""
     spans = [match.span() for match in _POD.finditer(data)]
-    code = make_layer(language, data, gaps(spans, len(data)))
+    code = make_layer(language, data, gaps(spans, len(data)))._replace(interrupted=True)
     return [code, make_layer("pod", data, spans)] if spans else [code]

@@ -65,6 +65,12 @@ def test_every_line_of_code_and_documentation_is_in_a_chunk() -> None:
     assert blob.parsed
 
 
+def test_a_class_is_one_result_around_its_documentation() -> None:
+    chunks = [each for each in chunk_blob(MODULE, "perl").chunks if each.symbol == "Shop.Cart"]
+    assert [(each.start_line, each.end_line) for each in chunks] == [(1, 25)]
+    assert not any(b"=head" in MODULE[start:end] for start, end in chunks[0].parts)
+
+
 def test_definitions_and_references() -> None:
     names = chunk_blob(MODULE, "perl").names
     rows = {

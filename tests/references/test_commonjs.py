@@ -50,6 +50,11 @@ import utils from './utils.js'
 fromData(1)
 utils.isText('a')
 """,
+    "src/timers.js": """const timers = {}
+timers.wait = function (x) {
+  return wait(x)
+}
+""",
     "src/panel.js": """const panel = {
   render: function () { return 1 },
   hide: () => 2,
@@ -90,6 +95,7 @@ def test_assigned_functions_are_definitions(opened: Searcher, name: str, line: s
         ("fromData", ["src/main.js:3"]),
         ("isText", ["src/main.js:4"]),
         ("panel.render", ["src/panel.js:5"]),
+        ("timers.wait", []),
     ],
 )
 def test_callers_are_found_and_certain(opened: Searcher, name: str, expected: list[str]) -> None:

@@ -21,7 +21,8 @@ MAX_CHARACTERS: Final = 100_000
 MAX_LINE: Final = 1000
 
 _ALIASES: Final = {"shell": "bash", "csharp": "c#", "objc": "objective-c", "tsx": "tsx", "notebook": "python",
-                   "commonlisp": "common-lisp", "proto": "protobuf", "text": ""}  # fmt: skip
+                   "commonlisp": "common-lisp", "proto": "protobuf", "roff": "groff", "apex": "java",
+                   "text": ""}  # fmt: skip
 """Names of languages that Pygments calls otherwise."""
 
 _FAMILIES: Final = {"k": "k", "s": "s", "c": "c", "m": "n", "nf": "f", "nc": "f", "nd": "d", "nb": "b", "kt": "t",
