@@ -41,7 +41,7 @@ _SHALLOW: Final = frozenset({"yaml"})
 
 _SHALLOW_DEPTH: Final = 100
 _LINED: Final = frozenset({"perl"})
-"""Grammars whose scanners hang on a comment at the end of a text without a line feed."""
+"""Grammars whose scanners hang on a word before a comment that ends the text, without a line feed."""
 
 _INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
 

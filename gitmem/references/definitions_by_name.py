@@ -87,7 +87,9 @@ class DefinitionsByName:
         return any(self.is_class(each) for each in self.of_family(file, name))
 
     def is_member(self, file: FileNames, definition: Definition) -> bool:
-        """Return whether a definition is inside of a class, not only of a namespace or function."""
+        """Return whether a definition is inside of a class or object, not only of a namespace or function."""
+        if file.family in RENAMING and self._names.file(definition.entry).is_assigned(definition):
+            return True
         return any(self.has_class(file, name) for name in definition.container)
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:

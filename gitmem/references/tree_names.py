@@ -28,6 +28,9 @@ MAX_CACHED_NAMES: Final = 20_000
 CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
 FUNCTION, CLASS, VALUE = 0, 1, 2
 _IMPORT, _ALIAS, _BOUND = (CODES[kind] for kind in ("import", "alias", "bound"))
+_SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root"}
+"""Objects of JavaScript whose members are also known without them."""
+
 _MODULE_PARTS: Final = re.compile(r"[./\\:]+")
 _PARTS: Final = re.compile(r"\.|::|->|\\|:")
 
@@ -157,7 +160,7 @@ class FileNames:
     def _assigned(self) -> frozenset[tuple[int, str]]:
         matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
         return frozenset(
-            (each.line, _text(each.name)) for each in matches if each.receiver and each.receiver not in EXPORTS
+            (each.line, _text(each.name)) for each in matches if each.receiver and each.receiver not in _SHARED
         )
 
     def _is_constructor(self, definition: Definition) -> bool:
