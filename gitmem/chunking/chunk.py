@@ -78,23 +78,23 @@ def _syntax_chunks(
         return section_chunks(data, language, lines, bounds), ""
     # Lazily, here and below: the parser library takes 40 ms to load, and records and plain text do not need it.
     from gitmem.chunking.grammars import find_grammar
-    from gitmem.chunking.parse import UnparsedError, parse_tree
+    from gitmem.chunking.syntax import UnparsedError, read_tree
 
     grammar = find_grammar(language)
     if grammar is None:
         return None, "no grammar"
     try:
-        tree = parse_tree(data, grammar.parser, bounds.parse_seconds, bounds.parse_memory)
+        root = read_tree(data, grammar, bounds.parse_seconds, bounds.parse_memory)
     except UnparsedError as error:
         return None, str(error)
     from gitmem.chunking.assembly import Assembler
     from gitmem.chunking.outline import outline_tree
 
-    file = outline_tree(data, tree.root_node, grammar, bounds)
+    file = outline_tree(data, root, grammar, bounds)
     if names is not None:
         from gitmem.chunking.occurrences import find_occurrences
 
-        names.append(find_occurrences(data, tree.root_node, language, file))
+        names.append(find_occurrences(data, root, language, file))
     return Assembler(data, grammar, assembly_bounds(bounds), lines).assemble(file), ""
 
 

@@ -38,13 +38,13 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     # V, Verilog and Rocq.
     "v": [
         (_line(rb"module[ \t]+\w+[ \t]*[#(;]|endmodule\b|`(?:timescale|default_nettype|include|define)\b"), "verilog"),
-        (_line(rb"(?:From[ \t][\w.]+[ \t]+)?Require[ \t]|(?:Theorem|Lemma|Fixpoint|Inductive|Proof)\b"), TEXT),
+        (_line(rb"(?:From[ \t][\w.]+[ \t]+)?Require[ \t]|(?:Theorem|Lemma|Fixpoint|Inductive|Proof)\b"), "rocq"),
     ],
     # Perl, Raku and Prolog.
     "perl": [
-        (_line(rb"use[ \t]+v6|unit[ \t]+(?:module|class)\b"), TEXT),
+        (_line(rb"use[ \t]+v6|unit[ \t]+(?:module|class)\b"), "raku"),
         (_line(rb"(?:use|my|our|sub|package|local)\b"), "perl"),
-        (lazy_pattern(rb"^(?::-|[a-z]\w*(?:\([^\n]*\))?[ \t]*(?::-|-->))", re.MULTILINE), TEXT),
+        (lazy_pattern(rb"^(?::-|[a-z]\w*(?:\([^\n]*\))?[ \t]*(?::-|-->))", re.MULTILINE), "prolog"),
     ],
     # Objective-C, MATLAB and the Wolfram language.
     "objc": [
@@ -62,7 +62,7 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     "latex": [
         (lazy_pattern(rb"\\(?:begin|section|chapter|documentclass|usepackage|def|newcommand|Provides\w+|NeedsTeXFormat)\b"),
          "latex"),
-        (lazy_pattern(rb"\A\s*VERSION[ \t]+[\d.]+[ \t]+CLASS"), TEXT),
+        (lazy_pattern(rb"\A\s*VERSION[ \t]+[\d.]+[ \t]+CLASS"), "visualbasic"),
         (_line(rb"(?i:(?:public|private|global)[ \t]+(?:[a-z]+[ \t]+){0,4}(?:class|interface|enum)[ \t]+\w)"), "apex"),
     ],
     # F#, shaders and Forth.

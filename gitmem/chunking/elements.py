@@ -52,17 +52,17 @@ def _own_elements(data: bytes, language: str) -> FileElements:
     if language in SECTIONED:
         return FileElements(_sections(data, language), [])
     from gitmem.chunking.grammars import find_grammar
-    from gitmem.chunking.parse import UnparsedError, parse_tree
+    from gitmem.chunking.syntax import UnparsedError, read_tree
 
     grammar = find_grammar(language)
     if grammar is None:
         return NO_ELEMENTS
     try:
-        tree = parse_tree(data, grammar.parser, _BOUNDS.parse_seconds, _BOUNDS.parse_memory)
+        root = read_tree(data, grammar, _BOUNDS.parse_seconds, _BOUNDS.parse_memory)
     except UnparsedError:
         return NO_ELEMENTS
-    comments = _comments(tree.root_node, grammar)
-    return FileElements(_units(data, tree.root_node, grammar, comments), comments)
+    comments = _comments(root, grammar)
+    return FileElements(_units(data, root, grammar, comments), comments)
 
 
 def _sections(data: bytes, language: str) -> list[Element]:
@@ -174,12 +174,12 @@ def _body_start(node: Node, grammar: Grammar, end: int) -> int:
 
 def _comments(root: Node, grammar: Grammar) -> list[tuple[int, int]]:
     """Return the spans of comments and of documentation strings. Comments inside of comments belong to these."""
-    from gitmem.chunking.parse import find_nodes
+    from gitmem.chunking.syntax import nodes_of_types
 
     types = {node_type for node_type, rule in grammar.table.items() if rule.shape == COMMENT}
     strings = {"string"} if grammar.parser in _DOCSTRINGS else set()
     spans: list[tuple[int, int]] = []
-    for node in find_nodes(root, grammar.parser, frozenset(types | strings)):
+    for node in nodes_of_types(root, grammar, frozenset(types | strings)):
         if spans and node.start_byte < spans[-1][1]:
             continue
         if node.type in types or _is_docstring(node):

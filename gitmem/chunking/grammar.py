@@ -4,7 +4,8 @@ A *unit* is a definition that becomes a chunk: a function, a class, a section. A
 with its neighbours. Role and name of a node come from its type alone, or from a function that looks at the node.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -85,6 +86,20 @@ class Rule(NamedTuple):
     resolve: Resolver | None = None
 
 
+class LineRules(NamedTuple):
+    """How to read a language by its lines.
+
+    `headers` are node types with patterns of the line that begins such a definition, with the group `name`. `comment`
+    matches a line of comments, `closing` the last line of a definition. In a flat language a definition begins
+    without indentation and ends before the next one, in others before a line that is not indented more.
+    """
+
+    headers: Sequence[tuple[str, re.Pattern[bytes]]]
+    comment: re.Pattern[bytes]
+    closing: re.Pattern[bytes] | None = None
+    is_flat: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """Rules of one language."""
@@ -113,6 +128,9 @@ class Grammar:
     anonymous: frozenset[str] = field(default=frozenset())
     """Node types that are anonymous classes if they have a body: a child that is transparent."""
 
+    lines: LineRules | None = None
+    """Rules by which the language is read instead of a parser."""
+
     group: Grouper | None = None
     """Groups the nodes of a file, if statements without a block divide it into classes or modules."""
 
@@ -135,6 +153,7 @@ def make_grammar(
     separator: str = ".",
     anonymous: str = "",
     group: Grouper | None = None,
+    lines: LineRules | None = None,
 ) -> Grammar:
     """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
     table: dict[str, Rule] = {}
@@ -144,7 +163,7 @@ def make_grammar(
         table.update(dict.fromkeys(types.split(), Rule(shape)))
     table.update(units)
     sets = frozenset(joins.split()), frozenset(bodies.split())
-    return Grammar(parser, table, *sets, merged_type, methods, separator, frozenset(anonymous.split()), group)
+    return Grammar(parser, table, *sets, merged_type, methods, separator, frozenset(anonymous.split()), lines, group)
 
 
 def container(chunk_type: str, name: Namer | None = None) -> Rule:

@@ -85,7 +85,7 @@ _OPENINGS: Final = (
 # Names in editor modelines that differ from the names of languages here.
 _MODES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript", "shell-script": "bash", "makefile": "make",
                  "cs": "csharp", "c#": "csharp", "rb": "ruby", "py": "python", "emacs-lisp": "elisp", "zsh": "bash",
-                 "conf": "ini", "dosini": "ini", "perl6": TEXT, "tf": "terraform"}  # fmt: skip
+                 "conf": "ini", "dosini": "ini", "perl6": "raku", "tf": "terraform"}  # fmt: skip
 # Programs of shebang lines, without version numbers.
 _INTERPRETERS: Final = {
     "sh": "bash", "bash": "bash", "dash": "bash", "ksh": "bash", "zsh": "bash", "ash": "bash", "bats": "bash",
@@ -96,7 +96,9 @@ _INTERPRETERS: Final = {
     "stack": "haskell", "scala": "scala", "scala-cli": "scala", "kotlin": "kotlin", "kotlinc": "kotlin",
     "groovy": "groovy", "swift": "swift", "julia": "julia", "tclsh": "tcl", "wish": "tcl", "make": "make",
     "racket": "racket", "guile": "scheme", "sbcl": "commonlisp", "ocaml": "ocaml", "pwsh": "powershell", "nix": "nix",
-    "awk": TEXT, "gawk": TEXT, "sed": TEXT, "osascript": TEXT, "rust-script": "rust", "cargo": "rust", "dart": "dart",
+    "awk": "awk", "gawk": "awk", "mawk": "awk", "sed": TEXT, "osascript": "applescript",
+    "crystal": "crystal", "coffee": "coffeescript", "raku": "raku", "perl6": "raku", "swipl": "prolog",
+    "nextflow": "groovy", "rust-script": "rust", "cargo": "rust", "dart": "dart",
 }  # fmt: skip
 
 # Complete file names. The exact case is tried before lower case.
@@ -177,9 +179,12 @@ _BY_LANGUAGE: Final = {
     "dtd": "dtd", "po": "po pot", "beancount": "beancount", "yuck": "yuck", "csv": "csv", "tsv": "tsv",
     "pem": "pem crt",
     "magik": "magik", "ispc": "ispc", "uxntal": "tal", "firrtl": "fir", "bsl": "bsl os",
-    "rst": "rst rest", "asciidoc": "adoc asciidoc asc", "pod": "pod", "texinfo": "texi texinfo txi",
+    "rst": "rst rest", "asciidoc": "adoc asciidoc asc", "pod": "pod",
+    "crystal": "cr", "coffeescript": "coffee", "visualbasic": "vb bas vbs",
+    "raku": "raku rakumod rakutest p6 pm6 pl6", "awk": "awk gawk", "applescript": "applescript", "batch": "bat cmd",
+    "prolog": "prolog plt", "rocq": "", "lean": "lean", "gherkin": "feature", "texinfo": "texi texinfo txi",
     "roff": "man mdoc roff",
-    TEXT: "txt log text lock patch diff tap snap out less sass styl pug haml coffee hbs mustache",
+    TEXT: "txt log text lock patch diff tap snap out less sass styl pug haml hbs mustache",
 }  # fmt: skip
 # Reversed, so that the first language that lists an extension gets it.
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}

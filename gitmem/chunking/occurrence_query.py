@@ -67,7 +67,7 @@ def load_patterns(language: str) -> None:
 def _patterns(language: str) -> Sequence[str]:
     """Return the patterns of a language, each with the kind of its occurrences."""
     grammar = find_grammar(language)
-    if grammar is None or not has_names(language):
+    if grammar is None or grammar.lines is not None or not has_names(language):
         return ()
     node_types = frozenset(language_nodes(grammar.parser))
     patterns = list(_unit_patterns(grammar, node_types))

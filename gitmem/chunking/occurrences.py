@@ -15,6 +15,7 @@ import numpy as np
 
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.import_statements import read_imports
+from gitmem.chunking.line_tree import LineNode, find_line_captures
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
@@ -72,8 +73,7 @@ _Name = tuple[int, int, bytes, bytes]
 
 def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") -> NameColumns:
     """Return the definitions and references of a parsed file, ordered by line. `outline` has the units of the file."""
-    nodes = root.descendant_count
-    captures = find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
+    captures = _find_captures(data, root, language)
     find_units = partial(_find_units, data, root, language, outline)
     names: list[_Name] = []
     statements: list[tuple[int, int]] = []
@@ -94,6 +94,14 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
 
 
+def _find_captures(data: bytes, root: Node, language: str) -> Mapping[str, Sequence[Node]]:
+    """Return what the patterns of a language capture, in a tree of lines what stands for it."""
+    if isinstance(root, LineNode):
+        return find_line_captures(data, root)
+    nodes = root.descendant_count
+    return find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
+
+
 def _find_units(
     data: bytes, root: Node, language: str, outline: "Unit", known: Mapping[int, bytes]
 ) -> "Iterable[UnitName]":
@@ -108,7 +116,7 @@ def _find_units(
 
 def _add_names(
     data: bytes,
-    captures: Mapping[str, list[Node]],
+    captures: Mapping[str, Sequence[Node]],
     find_units: "_FindUnits",
     statements: list[tuple[int, int]],
     names: list[_Name],
@@ -184,7 +192,7 @@ def _add_expression(data: bytes, names: dict[int, tuple[int, bytes]], start: int
 
 
 def _captured_names(
-    data: bytes, captures: Mapping[str, list[Node]], find_units: "_FindUnits", spelling: Spelling
+    data: bytes, captures: Mapping[str, Sequence[Node]], find_units: "_FindUnits", spelling: Spelling
 ) -> dict[int, tuple[int, bytes]]:
     """Return kind and text of the captured names by their start; those of kind `name` are left out."""
     names: dict[int, tuple[int, bytes]] = {}
@@ -202,7 +210,7 @@ def _captured_names(
 
 def _add_captures(
     data: bytes,
-    captures: Mapping[str, list[Node]],
+    captures: Mapping[str, Sequence[Node]],
     kinds: Sequence[str],
     names: dict[int, tuple[int, bytes]],
     plain: PlainNames,

@@ -18,6 +18,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
 
 from gitmem.chunking.attribute_macros import without_attribute_macros
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
+from gitmem.chunking.syntax import UnparsedError
 
 _BLOCK: Final = 1 << 12
 _BLOCKS: Final = 16
@@ -78,10 +79,6 @@ __all__ = [
     "language_nodes",
     "parse_tree",
 ]
-
-
-class UnparsedError(Exception):
-    """There is no syntax tree. The message is the reason."""
 
 
 def has_grammar(name: str) -> bool:

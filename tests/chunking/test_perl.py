@@ -91,8 +91,6 @@ def test_definitions_and_references() -> None:
 
 def test_a_word_and_a_comment_at_the_end_do_not_hang_the_parser() -> None:
     # The scanner is native code that nothing can interrupt, hence the process.
-    code = (
-        "from gitmem.chunking.chunk import chunk_blob; print(chunk_blob(b'sub f {}\\nreturn # x', 'perl').parsed)"
-    )
+    code = "from gitmem.chunking.chunk import chunk_blob; print(chunk_blob(b'sub f {}\\nreturn # x', 'perl').parsed)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.strip() == "True", done.stderr

@@ -20,13 +20,20 @@ _MODULES: Final = {
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
     "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl",
     "groovy": "groovy",
+    **dict.fromkeys(
+        (
+            "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch", "prolog", "rocq", "lean",
+            "agda", "pony", "gherkin",
+        ),
+        "by_lines",
+    ),
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(
     "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
     " rst diff".split()
 )
-_UNSAFE: Final = frozenset({"agda", "cobol", "pony", "typst"})
+_UNSAFE: Final = frozenset({"cobol"})
 """Languages whose scanners crash or hang on some input. They are split into windows."""
 
 

@@ -1,0 +1,126 @@
+"""Languages that are read by their lines, because the language pack has no grammar of them or an unsafe one."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from gitmem.chunking.grammar import Grammar, LineRules, container, leaf, make_grammar, mergeable
+
+_UNITS: Final = {
+    "function": leaf("function"),
+    "class": container("class"),
+    "module": container("module"),
+    "constant": mergeable("constant"),
+    "feature": container("section"),
+    "section": leaf("section"),
+}
+"""Rules by the node types of headers."""
+
+
+def _grammar(
+    comment: str, *headers: tuple[str, str], closing: str = "", is_flat: bool = False, joins: str = ""
+) -> Grammar:
+    """Return the grammar of a language. Patterns are matched where the text of a line begins."""
+    compiled: Sequence[tuple[str, re.Pattern[bytes]]] = [(name, re.compile(text.encode())) for name, text in headers]
+    rules = LineRules(
+        compiled, re.compile(comment.encode()), re.compile(closing.encode()) if closing else None, is_flat
+    )
+    return make_grammar("", _UNITS, comments="comment", joins=joins, lines=rules)
+
+
+_CAPABILITY: Final = r"(?:(?:ref|box|val|iso|trn|tag)\s+)?"
+_BASIC: Final = (
+    r"(?i:(?:(?:public|private|protected|friend|shared|overrides|overridable|overloads|static|async|partial|mustoverride"
+    r"|mustinherit|notinheritable|notoverridable|default|readonly|withevents|shadows)\s+)*"
+)
+_ROCQ: Final = r"(?:(?:Local|Global|Program|Polymorphic|#\[[^\]\n]*\])\s+)*"
+_LEAN: Final = (
+    r"(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|public|noncomputable|partial|unsafe|scoped|local|mutual)\s+)*"
+)
+
+GRAMMARS: Final = {
+    "crystal": _grammar(
+        r"#",
+        ("function", r"(?:(?:private|protected|abstract)\s+)*(?:def|macro|fun)\s+(?:self\.)?(?P<name>\w+[?!=]?)"),
+        ("class", r"(?:(?:private|abstract)\s+)*(?:class|struct|enum|lib|annotation)\s+(?P<name>[\w:]+)"),
+        ("module", r"(?:private\s+)?module\s+(?P<name>[\w:]+)"),
+        ("constant", r"(?P<name>[A-Z][A-Z0-9_]+)\s*=[^=]"),
+        closing=r"end\b",
+    ),
+    "coffeescript": _grammar(
+        r"#",
+        ("class", r"(?:[\w.]+\s*=\s*)?class\s+@?(?:[\w$]+\.)*(?P<name>[\w$]+)"),
+        (
+            "function",
+            r"(?:[\w$@]+(?:\.|::))*@?(?P<name>[\w$]+)\s*[:=]\s*"
+            r"(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\s*)?[-=]>",
+        ),
+    ),
+    "visualbasic": _grammar(
+        r"'|(?i:rem)\b",
+        (
+            "function",
+            _BASIC + r"(?:sub|function|property(?:\s+(?:get|let|set))?|operator|event|declare\s+(?:sub|function))\s+)"
+            r"(?P<name>\w+)",
+        ),
+        ("class", _BASIC + r"(?:class|structure|enum|interface|type)\s+)(?P<name>\w+)"),
+        ("module", _BASIC + r"(?:module|namespace)\s+)(?P<name>[\w.]+)"),
+        closing=r"(?i:end(?:\s+\w+)?\s*(?:'.*)?$)",
+    ),
+    "raku": _grammar(
+        r"#",
+        (
+            "function",
+            r"(?:(?:proto|multi|only|our|my)\s+)*(?:sub|method|submethod|token|rule|regex)\s+(?P<name>[\w'-]+)",
+        ),
+        ("class", r"(?:(?:unit|my|our)\s+)*(?:class|role|grammar)\s+(?P<name>[\w:'-]+)"),
+        ("module", r"(?:(?:unit|my|our)\s+)*(?:module|package)\s+(?P<name>[\w:'-]+)"),
+        closing=r"\}",
+    ),
+    "awk": _grammar(
+        r"#",
+        ("function", r"(?:function|func)\s+(?P<name>\w+)"),
+        ("function", r"(?P<name>BEGIN|END|BEGINFILE|ENDFILE)\s*\{"),
+        closing=r"\}",
+    ),
+    "applescript": _grammar(r"--|#", ("function", r"(?:on|to)\s+(?P<name>\w+)"), closing=r"end\b"),
+    "batch": _grammar(r"(?i:@?rem\b|::)", ("function", r":(?P<name>[A-Za-z_][\w.-]*)\s*$"), is_flat=True),
+    "prolog": _grammar(
+        r"%|/\*|\*", ("function", r"(?P<name>[a-z]\w*)\s*(?:\(|:-|-->|\.\s*$)"), is_flat=True, joins="function"
+    ),
+    "rocq": _grammar(
+        r"\(\*",
+        (
+            "function",
+            _ROCQ + r"(?:Theorem|Lemma|Definition|Fixpoint|CoFixpoint|Corollary|Proposition|Remark|Fact|Example|Let"
+            r"|Instance|Function|Equations|Axiom|Parameter|Ltac|Tactic\s+Notation)\s+(?P<name>[\w']+)",
+        ),
+        ("class", _ROCQ + r"(?:Inductive|CoInductive|Record|Structure|Class|Variant)\s+(?P<name>[\w']+)"),
+        ("constant", r"(?:Section|Module(?:\s+(?:Type|Import|Export))?)\s+(?P<name>\w+)"),
+        closing=r"(?:.*\s)?(?:Qed|Defined|Admitted|Abort)\.\s*$",
+        is_flat=True,
+    ),
+    "lean": _grammar(
+        r"--|/-",
+        ("function", _LEAN + r"(?:theorem|lemma|def|abbrev|instance|axiom|opaque)\s+(?P<name>[^\s:({\[]+)"),
+        ("class", _LEAN + r"(?:structure|class|inductive)\s+(?P<name>[^\s:({\[]+)"),
+        is_flat=True,
+    ),
+    "agda": _grammar(
+        r"--|\{-",
+        ("constant", r"(?:open\s+)?(?:import|module)\s+(?P<name>[\w.]+)"),
+        ("class", r"(?:data|record)\s+(?P<name>[^\s(){}]+)"),
+        ("function", r"(?P<name>[^\s:(){};\"@=]+)\s+:\s"),
+        is_flat=True,
+    ),
+    "pony": _grammar(
+        r"//",
+        ("function", rf"(?:fun|be|new)\s+{_CAPABILITY}(?P<name>\w+)"),
+        ("class", rf"(?:class|actor|primitive|struct|interface|trait|type)\s+{_CAPABILITY}(?P<name>\w+)"),
+    ),
+    "gherkin": _grammar(
+        r"#",
+        ("feature", r"(?:Feature|Rule):\s*(?P<name>\S[^\n]*)"),
+        ("section", r"(?:Background|Scenario(?: Outline| Template)?|Example):\s*(?P<name>\S[^\n]*)"),
+    ),
+}  # fmt: skip

@@ -1,0 +1,146 @@
+"""Read languages without a safe grammar by their lines: definitions begin with known words and end by indentation.
+
+The result has the form of a syntax tree, so outlines, histories and names need nothing else. It is an approximation: a
+line that looks like a definition inside of a string counts as one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gitmem.chunking.grammar import LineRules, Node
+
+_LINE: Final = re.compile(rb"^(?P<indent>[ \t]*)(?P<text>\S[^\n]*)$", re.MULTILINE)
+_IDENTIFIER: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_MAX_IDENTIFIERS: Final = 50_000
+"""Identifiers of one file that are looked at."""
+
+_TAB: Final = 8
+LINES: Final = "lines"
+COMMENT_LINES: Final = "comment"
+
+
+class LineNode:
+    """Node of such a tree: a definition, adjoining lines of other text, or adjoining lines of comments."""
+
+    __slots__ = ("children", "end_byte", "indent", "name", "parent", "start_byte", "type")
+
+    is_named: Final = True
+    descendant_count: Final = 0
+
+    def __init__(
+        self, node_type: str, start: int, end: int, parent: "LineNode | None", indent: int = -1, name: Node = None
+    ) -> None:
+        self.type = node_type
+        self.start_byte = start
+        self.end_byte = end
+        self.parent = parent
+        self.indent = indent
+        self.name = name
+        self.children: list[LineNode] = []
+
+    @property
+    def child_count(self) -> int:
+        return len(self.children)
+
+    @property
+    def named_children(self) -> "list[LineNode]":
+        return self.children
+
+    @property
+    def named_child_count(self) -> int:
+        return len(self.children)
+
+    def child_by_field_name(self, name: str) -> "LineNode | None":
+        """Return the node of the name of a definition; there is no other field."""
+        named: LineNode | None = self.name
+        return named if name == "name" else None
+
+    def descendant_for_byte_range(self, _start: int, _end: int) -> None:
+        """Return None: within a line nothing is known."""
+
+
+def read_lines(data: bytes, rules: LineRules) -> LineNode:
+    """Return the tree of a text."""
+    root = LineNode("file", 0, len(data), None)
+    stack = [root]
+    last_end = -1  # end of the line above, to see blank lines
+    for line in _LINE.finditer(data):
+        start, end = line.start("text"), line.end() - (data[line.end() - 1] == 13)
+        indent = len(line["indent"].expandtabs(_TAB))
+        is_comment = rules.comment.match(data, start, end) is not None
+        header = None if is_comment else _header(data, start, end, indent, rules)
+        closing = not header and rules.closing is not None and rules.closing.match(data, start, end) is not None
+        _close(stack, indent, header=header is not None or is_comment, closing=closing, rules=rules)
+        for node in stack[1:]:
+            node.end_byte = end
+        if header is not None:
+            node_type, name = header
+            node = LineNode(node_type, start, end, stack[-1], indent)
+            node.name = LineNode("name", *name, node)
+            stack[-1].children.append(node)
+            # A proof may end on the line on which it begins.
+            if not (rules.is_flat and rules.closing is not None and rules.closing.match(data, start, end)):
+                stack.append(node)
+        elif closing and len(stack) > 1:
+            stack.pop()
+        else:
+            _add_line(
+                stack[-1], COMMENT_LINES if is_comment else LINES, start, end, joined=start - last_end <= indent + 2
+            )
+        last_end = line.end()
+    return root
+
+
+def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) -> tuple[str, tuple[int, int]] | None:
+    """Return the type of the definition that begins at a line, and the place of its name."""
+    for node_type, pattern in rules.headers:
+        match = pattern.match(data, start, end)
+        if match is not None and (not rules.is_flat or not indent):
+            return node_type, match.span("name")
+    return None
+
+
+def _close(stack: list[LineNode], indent: int, *, header: bool, closing: bool, rules: LineRules) -> None:
+    """Remove the definitions from the stack that end above a line."""
+    if rules.is_flat:
+        if header and not indent:
+            del stack[1:]
+        return
+    # The line that closes a definition, such as `end`, stands below its first word.
+    while len(stack) > 1 and (stack[-1].indent > indent or (stack[-1].indent == indent and not closing)):
+        stack.pop()
+
+
+def _add_line(parent: LineNode, node_type: str, start: int, end: int, *, joined: bool) -> None:
+    """Add a line to the lines above it, if no blank line is between."""
+    last = parent.children[-1] if parent.children else None
+    if joined and last is not None and last.type == node_type and not last.children:
+        last.end_byte = end
+    else:
+        parent.children.append(LineNode(node_type, start, end, parent))
+
+
+def find_line_captures(data: bytes, root: LineNode) -> Mapping[str, Sequence[LineNode]]:
+    """Return what patterns capture in other trees: expressions in which calls are looked for, and identifiers."""
+    texts = [node for node in _descendants(root) if node.type == LINES]
+    names: list[LineNode] = []
+    for node in texts:
+        for match in _IDENTIFIER.finditer(data, node.start_byte, node.end_byte):
+            if len(names) == _MAX_IDENTIFIERS:
+                break
+            names.append(LineNode("identifier", *match.span(), node))
+    return {"expression": texts, "name": names}
+
+
+def find_line_nodes(root: LineNode, node_type: str) -> list[LineNode]:
+    """Return the nodes of a type in the order of the text."""
+    return [node for node in _descendants(root) if node.type == node_type]
+
+
+def _descendants(root: LineNode) -> Iterator[LineNode]:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += reversed(node.children)

@@ -1,0 +1,32 @@
+"""Syntax trees of texts, from a parser or by lines, whichever a language has."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import Grammar, Node
+from gitmem.chunking.line_tree import LineNode, find_line_nodes, read_lines
+
+_MAX_BYTES: Final = 4 << 20
+
+
+class UnparsedError(Exception):
+    """There is no syntax tree. The message is the reason."""
+
+
+def read_tree(data: bytes, grammar: Grammar, seconds: float, memory: int) -> Node:
+    """Return the root of a syntax tree. Raises UnparsedError."""
+    if grammar.lines is not None:
+        if len(data) > _MAX_BYTES:
+            raise UnparsedError("too large to parse")
+        return read_lines(data, grammar.lines)
+    from gitmem.chunking.parse import parse_tree  # the parser library takes 40 ms to load
+
+    return parse_tree(data, grammar.parser, seconds, memory).root_node
+
+
+def nodes_of_types(root: Node, grammar: Grammar, types: frozenset[str]) -> list[Node]:
+    """Return the nodes of some types in the order of the text."""
+    if isinstance(root, LineNode):
+        return [node for node_type in types for node in find_line_nodes(root, node_type)]
+    from gitmem.chunking.parse import find_nodes
+
+    return find_nodes(root, grammar.parser, types)

@@ -1,0 +1,218 @@
+"""Languages that are read by their lines: definitions, what is in them, and calls."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.elements import find_elements
+from gitmem.chunking.languages import language_of
+from gitmem.types import OCCURRENCE_KINDS
+from tests.chunking.coverage_check import assert_sound
+
+TEXTS = {
+    "a.cr": (
+        """# Reads it.
+class Reader < Base
+  LIMIT = 10
+
+  # Opens.
+  def open(path : String)
+    check(path)
+  end
+
+  private def self.check(x)
+    x
+  end
+end
+
+def main
+end
+""",
+        "class:Reader; constant:Reader.LIMIT; method:Reader.open; method:Reader.check; function:main",
+    ),
+    "a.coffee": (
+        """class Cart extends Base
+  total: (items) ->
+    sum(items)
+
+  @make: -> new Cart
+
+run = (x, y = f(1)) =>
+  x
+""",
+        "class:Cart; method:Cart.total; method:Cart.make; function:run",
+    ),
+    "a.vb": (
+        """Public Class Cart
+    Private Shared Function Total(x As Integer) As Integer
+        Return Sum(x)
+    End Function
+
+    Public Sub Clear()
+    End Sub
+End Class
+""",
+        "class:Cart; method:Cart.Total; method:Cart.Clear",
+    ),
+    "a.raku": (
+        """class Cart {
+    method total-of($x) {
+        sum($x)
+    }
+}
+
+multi sub run(Int $x) { 1 }
+""",
+        "class:Cart; method:Cart.total-of; function:run",
+    ),
+    "a.awk": (
+        """BEGIN {
+  x = 1
+}
+function area(w) {
+  return twice(w)
+}
+""",
+        "function:BEGIN; function:area",
+    ),
+    "a.applescript": (
+        """on area(w)
+\treturn twice(w)
+end area
+""",
+        "function:area",
+    ),
+    "a.bat": (
+        """@echo off
+call :build
+goto :eof
+
+:build
+echo x
+
+:clean
+del x
+""",
+        "function:build; function:clean",
+    ),
+    "a.prolog": (
+        """:- module(family, []).
+
+% Parents.
+parent(a, b).
+parent(b, c).
+
+grand(X, Z) :-
+    parent(X, Y),
+    parent(Y, Z).
+""",
+        "function:parent; function:grand",
+    ),
+    "a.v": (
+        """From Coq Require Import List.
+Section Lists.
+Inductive tree : Type := Leaf.
+(* It holds. *)
+Lemma app_nil' : forall x, x = x.
+Proof.
+  auto.
+Qed.
+Definition one := 1.
+End Lists.
+""",
+        "constant:Lists; class:tree; function:app_nil'; function:one",
+    ),
+    "a.lean": (
+        """namespace Shop
+
+/-- Doc. -/
+@[simp] theorem add_zero' (n : Nat) : n = n := by
+  rfl
+
+structure Cart where
+  x : Nat
+""",
+        "function:add_zero'; class:Cart",
+    ),
+    "a.agda": (
+        """module Shop where
+
+data Nat : Set where
+  zero : Nat
+
+add : Nat -> Nat
+add x = x
+""",
+        "constant:Shop; class:Nat; function:add",
+    ),
+    "a.pony": (
+        """class Cart
+  fun ref total(x: U32): U32 =>
+    sum(x)
+
+actor Main
+  new create(env: Env) =>
+    None
+""",
+        "class:Cart; method:Cart.total; class:Main; method:Main.create",
+    ),
+    "a.feature": (
+        """Feature: Sign in
+
+  Background:
+    Given a user
+
+  Scenario: Wrong password
+    When they type it
+    Then it fails
+""",
+        "section:Sign in.Wrong password; section:Sign in",
+    ),
+}
+"""A text of each language, and its definitions: type and symbol."""
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_definitions_are_units_of_their_containers(path: str) -> None:
+    text, expected = TEXTS[path]
+    data = text.encode()
+    blob = chunk_blob(data, language_of(path))
+    assert_sound(data, blob)
+    assert blob.parsed
+    units = {f"{unit.chunk_type}:{unit.symbol}" for chunk in blob.chunks for unit in (chunk.units or (chunk,))}
+    assert set(expected.split("; ")) <= units
+
+
+@pytest.mark.parametrize(
+    ("path", "definitions", "calls"),
+    [
+        ("a.cr", "Reader LIMIT open check main", "check"),
+        ("a.coffee", "Cart total make run", "sum"),
+        ("a.vb", "Cart Total Clear", "Sum"),
+        ("a.raku", "Cart total-of run", "sum"),
+        ("a.awk", "BEGIN area", "twice"),
+        ("a.prolog", "parent grand", "parent"),
+        ("a.v", "Lists tree app_nil' one", ""),
+        ("a.pony", "Cart total Main create", "sum"),
+    ],
+)
+def test_names_are_definitions_and_brackets_are_calls(path: str, definitions: str, calls: str) -> None:
+    _, kinds, names, _ = chunk_blob(TEXTS[path][0].encode(), language_of(path)).names
+    by_kind: dict[str, set[str]] = {}
+    for kind, name in zip(kinds, names, strict=True):
+        by_kind.setdefault(OCCURRENCE_KINDS[kind], set()).add(name.decode())
+    assert by_kind["function"] | by_kind.get("class", set()) | by_kind.get("value", set()) == set(definitions.split())
+    assert set(calls.split()) <= by_kind.get("call", set())
+
+
+def test_a_comment_belongs_to_the_definition_below_and_the_last_word_to_the_one_above() -> None:
+    text = TEXTS["a.cr"][0]
+    elements = {each.symbol: each for each in find_elements(text.encode(), "crystal").elements}
+    method = elements["Reader.open"]
+    assert text[method.start : method.end] == text[text.index("  # Opens") : text.index("  private")].rstrip()
+    assert text[method.code :].startswith("  def open")
+
+
+def test_clauses_of_a_predicate_are_one_definition() -> None:
+    blob = chunk_blob(TEXTS["a.prolog"][0].encode(), "prolog")
+    spans = [(u.start_line, u.end_line) for c in blob.chunks for u in (c.units or (c,)) if u.symbol == "parent"]
+    assert spans == [(3, 5)]
