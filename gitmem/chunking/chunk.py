@@ -7,6 +7,7 @@ from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, assembly_bounds
 from gitmem.chunking.commit_passages import commit_chunks
 from gitmem.chunking.content_language import refine_language
+from gitmem.chunking.grammar import UnparsedError
 from gitmem.chunking.languages import TEXT
 from gitmem.chunking.layered_files import LAYERED, divide_file
 from gitmem.chunking.layers import clip, join_names
@@ -78,7 +79,7 @@ def _syntax_chunks(
         return section_chunks(data, language, lines, bounds), ""
     # Lazily, here and below: the parser library takes 40 ms to load, and records and plain text do not need it.
     from gitmem.chunking.grammars import find_grammar
-    from gitmem.chunking.syntax import UnparsedError, read_tree
+    from gitmem.chunking.syntax import read_tree
 
     grammar = find_grammar(language)
     if grammar is None:

@@ -14,7 +14,7 @@ from typing import Final
 from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.chunking.content_language import refine_language
 from gitmem.chunking.element import ANONYMOUS, NO_ELEMENTS, Element, FileElements
-from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, Grammar, Node
+from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, Grammar, Node, UnparsedError
 from gitmem.chunking.layered_files import LAYERED, divide_file
 from gitmem.chunking.lines import Lines, line_start, trim
 from gitmem.chunking.sections import SECTIONED, section_chunks
@@ -52,7 +52,7 @@ def _own_elements(data: bytes, language: str) -> FileElements:
     if language in SECTIONED:
         return FileElements(_sections(data, language), [])
     from gitmem.chunking.grammars import find_grammar
-    from gitmem.chunking.syntax import UnparsedError, read_tree
+    from gitmem.chunking.syntax import read_tree
 
     grammar = find_grammar(language)
     if grammar is None:

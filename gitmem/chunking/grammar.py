@@ -38,6 +38,10 @@ DYNAMIC: Final = 8
 """Node whose type does not determine its role. The rule's `resolve` looks at the node."""
 
 
+class UnparsedError(Exception):
+    """There is no syntax tree. The message is the reason."""
+
+
 class Match(NamedTuple):
     """Role and name of one node. `node` is the one to open, which may lie inside the matched node."""
 

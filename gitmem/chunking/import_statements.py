@@ -37,7 +37,7 @@ _REQUIRE: Final = re.compile(
 _PERL: Final = re.compile(r"(?:use|require)\s+([A-Z][\w:]*)\s*(.*)", re.DOTALL)
 _PERL_NAMES: Final = re.compile(r"(?<![-:\w$@%&])(?!qw\b)[A-Za-z_]\w+(?![\w:]|\s*(?:=>|\())")
 _PERL_BASES: Final = frozenset({"Mojo::Base"})
-"""Modules whose arguments are base classes. Those of pragmas are no imports either."""
+"""Modules whose arguments are base classes. Those of pragmas import nothing either."""
 
 _RUBY: Final = re.compile(r"(require|require_relative|load|autoload)\b")
 

@@ -122,7 +122,7 @@ def _add_line(parent: LineNode, node_type: str, start: int, end: int, *, joined:
 
 
 def find_line_captures(data: bytes, root: LineNode) -> Mapping[str, Sequence[LineNode]]:
-    """Return what patterns capture in other trees: expressions in which calls are looked for, and identifiers."""
+    """Return the nodes that patterns capture in other trees: expressions with calls, and identifiers."""
     texts = [node for node in _descendants(root) if node.type == LINES]
     names: list[LineNode] = []
     for node in texts:

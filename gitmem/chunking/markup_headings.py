@@ -62,7 +62,7 @@ def find_rst_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
     """Return the headings of reStructuredText. The first style of adornment in the file is that of the first level."""
     headings: list[Heading] = []
     styles: list[tuple[bytes, bool]] = []
-    floor = 0  # end of the heading before: its underline is no overline of the next
+    floor = 0  # end of the heading before: its underline does not belong to the next
     for match in _ADORNMENT.finditer(data):
         title_start = _previous_line(data, match.start(), floor)
         if title_start < 0:

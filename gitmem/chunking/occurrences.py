@@ -95,7 +95,7 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
 
 
 def _find_captures(data: bytes, root: Node, language: str) -> Mapping[str, Sequence[Node]]:
-    """Return what the patterns of a language capture, in a tree of lines what stands for it."""
+    """Return the nodes that the patterns of a language capture, or those of a tree of lines in their place."""
     if isinstance(root, LineNode):
         return find_line_captures(data, root)
     nodes = root.descendant_count

@@ -18,7 +18,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
 
 from gitmem.chunking.attribute_macros import without_attribute_macros
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
-from gitmem.chunking.syntax import UnparsedError
+from gitmem.chunking.grammar import UnparsedError
 
 _BLOCK: Final = 1 << 12
 _BLOCKS: Final = 16
@@ -163,7 +163,7 @@ class _Reader:
     __slots__ = ("_ahead", "_data", "_end", "_parsed", "_start", "_tools", "_view", "parsing")
 
     def __init__(self, data: bytes, parsed: bytes, tools: _ParseTools) -> None:
-        """`parsed` is what the parser gets for `data`, byte for byte, perhaps with more behind it."""
+        """The parser gets `parsed` for `data`: as many bytes, and perhaps some behind them."""
         self._data = data
         self._parsed = parsed
         self._tools = tools

@@ -181,4 +181,4 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
         "value": "(ContainerField (ErrorUnionExpr (SuffixExpr variable_type_function: (IDENTIFIER) @_)))",
     },
 }
-"""Patterns, besides those of references, of definitions that are no units: constants of enumerations, fields."""
+"""Patterns, besides those of references, of definitions without a unit: constants of enumerations, fields."""

@@ -2,14 +2,10 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Grammar, Node
+from gitmem.chunking.grammar import Grammar, Node, UnparsedError
 from gitmem.chunking.line_tree import LineNode, find_line_nodes, read_lines
 
 _MAX_BYTES: Final = 4 << 20
-
-
-class UnparsedError(Exception):
-    """There is no syntax tree. The message is the reason."""
 
 
 def read_tree(data: bytes, grammar: Grammar, seconds: float, memory: int) -> Node:

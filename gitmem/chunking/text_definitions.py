@@ -92,7 +92,7 @@ def _documents_class(node: Node | None) -> bool:
 
 
 def _block_labels(data: bytes, _root: Node) -> Iterator[TextDefinition]:
-    """Yield the blocks of Terraform. The receiver is what references have before the name: `var`, `aws_vpc`."""
+    """Yield the blocks of Terraform. The receiver is the text before the name in references: `var`, `aws_vpc`."""
     for block in _BLOCK.finditer(data):
         kind, first, second = block.group("kind", "first", "second")
         if second is None:

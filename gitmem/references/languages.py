@@ -50,7 +50,7 @@ FIELD_READING: Final = frozenset({"rust", "java", "kotlin", "php", "c", "cpp", "
 """Languages, not families, in which a member without brackets is a field, never a method. In Scala it may be one."""
 
 QUALIFIED_IN_FOLDER: Final = frozenset({"terraform"})
-"""Families in which each definition is named with what is before it, `var.region`, and known in its folder alone."""
+"""Families in which a definition is named with the names before it, `var.region`, and known in its folder alone."""
 
 METHOD_CALLING: Final = frozenset({"rust", "java", "php", "ruby"})
 """Languages in which a member with brackets is a method, never a field."""

@@ -10,7 +10,7 @@ from gitmem.references.tree_names import Definition, Names
 from gitmem.store.occurrences import ANY_ROLE
 
 _BLOCKS: Final = {"variable": ("var",), "locals": ("local",), "resource": ()}
-"""What references of Terraform have instead of the type of a block, which symbols begin with."""
+"""Names that references of Terraform have instead of the type of a block, with which symbols begin."""
 
 _COLON: Final = re.compile(r"(?<=\w):(?=\w)")
 """Joint of Erlang and Lua."""

@@ -42,7 +42,7 @@ _DEPTH: Final = 6
 """Steps through base classes. Real code has fewer, and cycles end here."""
 
 MAIN_EXPORTS: Final = ("", "default")
-"""What `import a from` and `a = require()` take of a module."""
+"""Names of the main export of a module, which `import a from` and `a = require()` take."""
 
 _BASE: Final = CODES["base"]
 _TYPE_PARAMETER: Final = re.compile(r"[A-Z][0-9]?$")

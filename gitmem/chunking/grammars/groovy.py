@@ -1,4 +1,4 @@
-"""Groovy: the grammar knows commands and blocks alone, so the words of a command tell what it defines.
+"""Groovy: the grammar knows commands and blocks alone, so the words of a command tell its role.
 
 That covers classes and methods, tasks of Gradle, and processes and workflows of Nextflow.
 """

@@ -26,7 +26,7 @@ _MAX_NAMES: Final = 12
 
 
 def _group(nodes: list[Node], data: bytes) -> list[Node]:
-    """Make a group of each `package A;` and what follows it, up to the next. `main` is the package of scripts."""
+    """Make a group of each `package A;` and the nodes behind it, up to the next. `main` is the package of scripts."""
     grouped: list[Node] = []
     members: list[Node] | None = None
     for node in nodes:
