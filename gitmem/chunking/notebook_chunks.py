@@ -74,7 +74,7 @@ def _code_chunks(
         if name not in _TRANSPARENT_MAGICS:
             name = _MAGIC_LANGUAGES.get(name, name.lower())
             language = name if name in LANGUAGES else ""
-    # Lines that the kernel runs as commands become comments, at the same length: they are no syntax of its language.
+    # Lines that the kernel runs as commands become comments, at the same length: its language does not have them.
     code = _LINE_MAGIC.sub(lambda mark: mark[0][:-1] + b"#", text)
     return [_cell_chunk(chunk, symbol) for chunk in split_code(code, language or TEXT, bounds, lines)]
 
