@@ -39,7 +39,7 @@ DYNAMIC: Final = 8
 
 
 class UnparsedError(Exception):
-    """There is no syntax tree. The message is the reason."""
+    """Text without a syntax tree. The message is the reason."""
 
 
 class Match(NamedTuple):

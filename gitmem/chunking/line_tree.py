@@ -52,7 +52,7 @@ class LineNode:
         return len(self.children)
 
     def child_by_field_name(self, name: str) -> "LineNode | None":
-        """Return the node of the name of a definition; there is no other field."""
+        """Return the node of the name, the only field of a definition."""
         named: LineNode | None = self.name
         return named if name == "name" else None
 

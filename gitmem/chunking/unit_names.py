@@ -26,7 +26,7 @@ _MAX_CLAUSES: Final = 200
 class UnitName(NamedTuple):
     """Name of a unit as written: its start in bytes, its kind (`types.OCCURRENCE_KINDS`) and text.
 
-    The kind is "" where the unit repeats its name, in further clauses or a specification: that is no use of it.
+    The kind is "" where the unit repeats its name, in further clauses or a specification.
     """
 
     start: int

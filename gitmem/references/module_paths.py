@@ -20,7 +20,7 @@ _RUST_LIBRARIES: Final = frozenset({"std", "core", "alloc", "proc_macro"})
 _CRATE: Final = re.compile(r"(?:^|/)(?:src|tests|examples|benches)/")
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
 _SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc includes classes kotlin java".split())
-"""Folders below which namespaces begin. Their names belong to none."""
+"""Folders below which namespaces begin. Their names do not belong to one."""
 
 _VERSION: Final = re.compile(r"/v[0-9]+$|\.v[0-9]+$")
 
