@@ -28,7 +28,9 @@ PACKAGED: Final = frozenset({"go", "java"})
 PRIVATE_IN_FOLDER: Final = frozenset({"go"})
 """Families in which a name that begins with a small letter is known in its folder alone."""
 
-BARE_MEMBERS: Final = frozenset({"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala", "perl"})
+BARE_MEMBERS: Final = frozenset(
+    {"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala", "perl", "crystal", "visualbasic", "pony"}
+)
 """Families in which a bare name may be a member of the class around it."""
 
 SELVES: Final = frozenset(
