@@ -44,6 +44,10 @@ _SHALLOW_DEPTH: Final = 100
 _LINED: Final = frozenset({"perl"})
 """Grammars whose scanners hang on a word before a comment that ends the text, without a line feed."""
 
+_ASCII_ONLY: Final = frozenset({"bash", "d", "gn", "odin", "v"})
+"""Grammars whose scanners look up the class of a character in a table that ends with Latin-1: others crash at times."""
+
+_TO_ASCII: Final = bytes(range(128)) + b"." * 128
 _INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
 
 # Bounds that hold during a parse.
@@ -71,6 +75,7 @@ __all__ = [
     "Node",
     "Query",
     "UnparsedError",
+    "adapted",
     "capture",
     "find_nodes",
     "find_query",
@@ -106,10 +111,7 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     watch = _Watch(seconds, memory, len(data))
 
     # The library ignores the progress callback if the input is bytes, hence the reader.
-    parsed = without_attribute_macros(data, name)
-    if name in _LINED and not data.endswith(b"\n"):
-        parsed += b"\n"
-    reader = _Reader(data, parsed, tools)
+    reader = _Reader(data, adapted(data, name), tools)
     try:
         tree = parser.parse(reader.read, progress_callback=watch.stops)
     except ValueError:
@@ -123,6 +125,16 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     if tree is None:
         raise UnparsedError(watch.reason)
     return tree
+
+
+def adapted(data: bytes, grammar: str) -> bytes:
+    """Return the bytes that a parser gets for a text: as many, safe for its scanner, and perhaps a line feed."""
+    parsed = without_attribute_macros(data, grammar)
+    if grammar in _ASCII_ONLY:
+        parsed = parsed.translate(_TO_ASCII)
+    if grammar in _LINED and not data.endswith(b"\n"):
+        parsed += b"\n"
+    return parsed
 
 
 class _ParseTools:

@@ -8,8 +8,9 @@ from typing import Final, cast
 import pytest
 from tree_sitter_language_pack import SupportedLanguage, get_parser
 
+from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_of
-from gitmem.chunking.parse import parse_tree
+from gitmem.chunking.parse import adapted, parse_tree
 
 SAMPLES: Final = Path(__file__).parent / "samples"
 
@@ -96,3 +97,15 @@ def test_blocks_give_the_same_tree_as_the_whole_text(name: str) -> None:
     language = language_of(name)
     tree = parse_tree(source, language, 10.0)
     assert str(tree.root_node) == str(get_parser(cast(SupportedLanguage, language)).parse(source).root_node)
+
+
+def test_scanners_with_a_table_of_characters_get_ascii_alone() -> None:
+    # They read beyond the table at other characters, which crashes by chance. Names are still those of the text.
+    text = "größe() {\n  echo 1 # \U0001f600\n}\ngröße\n".encode()
+    for grammar in ("bash", "d", "gn", "odin", "v"):
+        assert adapted(text, grammar).isascii()
+        assert len(adapted(text, grammar)) == len(text)
+    assert adapted(text, "python") == text
+    blob = chunk_blob(text, "bash")
+    assert [chunk.symbol for chunk in blob.chunks if chunk.symbol] == ["größe"]
+    assert {name.decode() for name in blob.names.names} >= {"größe"}
