@@ -10,12 +10,13 @@ from typing import Final
 
 from gitmem.chunking.headings import MAX_HEADING, MAX_TITLE, Heading
 from gitmem.chunking.split import Edge
+from gitmem.lazy_pattern import lazy_pattern
 
-_ADORNMENT: Final = re.compile(rb"^([!-/:-@\[-`{-~])\1{2,}(?=[ \t]*\r?$)", re.MULTILINE)
+_ADORNMENT: Final = lazy_pattern(rb"^([!-/:-@\[-`{-~])\1{2,}(?=[ \t]*\r?$)", re.MULTILINE)
 _SHORT: Final = 4
 """Characters of an underline that may be shorter than its title (docutils)."""
 
-_MARK: Final = re.compile(
+_MARK: Final = lazy_pattern(
     rb"^(?P<level>={1,6}|#{1,6})[ \t]+(?P<title>\S[^\n]*)$"
     rb"|^(?P<block>(?P<delimiter>[-.=*_+/])(?P=delimiter){3,}|`{3,}|\|===)[^\n]*$"
     rb"|^(?P<under>[=~^+-]{2,})[ \t]*\r?$",
@@ -27,35 +28,35 @@ _VERBATIM: Final = b"-.+/`"
 _UNDERLINES: Final = b"=-~^+"
 """Characters of two-line titles of AsciiDoc by level."""
 
-_LATEX: Final = re.compile(
+_LATEX: Final = lazy_pattern(
     rb"^[ \t]*\\(?P<command>part|chapter|(?:sub){0,2}section|paragraph)\*?(?:\[[^\]\n]*\])?"
     rb"\{(?P<title>(?:[^{}\n]|\{[^{}\n]*\})*)\}|^[ \t]*\\begin\{(?P<block>verbatim|lstlisting|minted)\}",
     re.MULTILINE,
 )
 _LATEX_LEVELS: Final = (b"part", b"chapter", b"section", b"subsection", b"subsubsection", b"paragraph")
-_LATEX_INLINE: Final = re.compile(r"\\(?:label|index|cite\w*|footnote)\{[^{}]*\}|\\[A-Za-z]+\*?\s*|[{}~$]")
-_ORG: Final = re.compile(
+_LATEX_INLINE: Final = lazy_pattern(r"\\(?:label|index|cite\w*|footnote)\{[^{}]*\}|\\[A-Za-z]+\*?\s*|[{}~$]")
+_ORG: Final = lazy_pattern(
     rb"^(?:(?P<stars>\*+)[ \t]+(?:(?:TODO|DONE)[ \t]+)?(?P<title>\S[^\n]*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*\r?$"
     rb"|[ \t]*#\+(?P<mark>begin|end)_(?P<block>\w+))",
     re.MULTILINE | re.IGNORECASE,
 )
-_TEXINFO: Final = re.compile(
+_TEXINFO: Final = lazy_pattern(
     rb"^@(?P<command>top|chapter|unnumbered|appendix|(?:unnumbered|appendix)?(?:sub){0,2}sec(?:tion)?"
     rb"|(?:chap|(?:sub){0,2})heading)[ \t]+(?P<title>\S[^\n]*)$",
     re.MULTILINE,
 )
-_TEXINFO_INLINE: Final = re.compile(r"@\w+\{(?P<text>[^{}]*)\}")
-_ROFF: Final = re.compile(rb"^[.'](?P<command>S[Hh]|S[Ss])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
-_ROFF_INLINE: Final = re.compile(r"\\f(?:\[\w*\]|\(..|.)|\\[&%:/,]|^\s*\"|\"\s*$")
-_COMMAND: Final = re.compile(rb"^=(?P<command>head[1-6])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
-_ROLE: Final = re.compile(r":[A-Za-z][\w:+.-]*:(?=`)")
-_RST_INLINE: Final = re.compile(r"(?P<marks>`{1,2}|\*{1,2})(?P<text>\S(?:.*?\S)?)(?P=marks)_{0,2}")
-_TARGET: Final = re.compile(r"\s<[^<>]*>$")
-_ASCIIDOC_INLINE: Final = re.compile(
+_TEXINFO_INLINE: Final = lazy_pattern(r"@\w+\{(?P<text>[^{}]*)\}")
+_ROFF: Final = lazy_pattern(rb"^[.'](?P<command>S[Hh]|S[Ss])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
+_ROFF_INLINE: Final = lazy_pattern(r"\\f(?:\[\w*\]|\(..|.)|\\[&%:/,]|^\s*\"|\"\s*$")
+_COMMAND: Final = lazy_pattern(rb"^=(?P<command>head[1-6])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
+_ROLE: Final = lazy_pattern(r":[A-Za-z][\w:+.-]*:(?=`)")
+_RST_INLINE: Final = lazy_pattern(r"(?P<marks>`{1,2}|\*{1,2})(?P<text>\S(?:.*?\S)?)(?P=marks)_{0,2}")
+_TARGET: Final = lazy_pattern(r"\s<[^<>]*>$")
+_ASCIIDOC_INLINE: Final = lazy_pattern(
     r"(?:https?://|link:|xref:|image:{1,2})[^\s\[]*\[(?P<linked>[^\]]*)\]|<<[^,>]*,?(?P<reference>[^>]*)>>|\[\[[^\]]*\]\]"
     r"|(?P<marks>``|`|\*\*|\*|(?<!\w)_)(?P<text>\S(?:.*?\S)?)(?P=marks)(?!\w)"
 )
-_POD_INLINE: Final = re.compile(r"[A-Z](?:<<+\s+(?P<wide>.*?)\s+>>+|<(?P<text>[^<>]*)>)")
+_POD_INLINE: Final = lazy_pattern(r"[A-Z](?:<<+\s+(?P<wide>.*?)\s+>>+|<(?P<text>[^<>]*)>)")
 
 
 def find_rst_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:

@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 from gitmem.chunking.layers import Layer, gaps, make_layer
+from gitmem.lazy_pattern import lazy_pattern
 
-_POD: Final = re.compile(rb"^=[a-zA-Z].*?(?:^=cut\b[^\n]*(?:\n|\Z)|\Z)", re.MULTILINE | re.DOTALL)
+_POD: Final = lazy_pattern(rb"^=[a-zA-Z].*?(?:^=cut\b[^\n]*(?:\n|\Z)|\Z)", re.MULTILINE | re.DOTALL)
 """From a line with a command to the end of the line `=cut`, or of the file (perlpod)."""
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.name_spelling import MAX_NAME
+from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 
 
@@ -27,7 +28,7 @@ _PHP_TYPE: Final = (
     rb"(?:\\?(?:callable|Closure)\([^\n()]*\)(?:[ \t]*:[ \t]*)?|(?<=[ \t|&])\([^\n()]*\)"
     rb"|[^\s(){}<>|]++|<[^\n()]*>|{[^\n()]*}|[ \t]*[|][ \t]*)++[ \t]+"
 )
-_METHOD_TAG: Final = re.compile(
+_METHOD_TAG: Final = lazy_pattern(
     rb"^[ \t]*(?:/\*)?\*[ \t]+@method[ \t]+(?:static[ \t]+)?(?:" + _PHP_TYPE + rb")?&?(\w+)[ \t]*\(", re.MULTILINE
 )
 """`@method` in a comment of PHP. `static` and a type come before the name; a type has spaces only within brackets or
@@ -35,7 +36,7 @@ next to a bar."""
 
 _PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
 
-_MEMBER_STATEMENT: Final = re.compile(
+_MEMBER_STATEMENT: Final = lazy_pattern(
     rb"^[ \t]*(?:(?P<all>[mc]?attr(?:_(?:accessor|reader|writer))?|[mc]attr_(?:accessor|reader|writer)|class_attribute"
     rb"|delegate|(?:public_|private_)?def_delegators?[ (]+:@?\w+,|store_accessor[ (]+:\w+,)"
     rb"|define_method|define_singleton_method|alias_method|scope|enum|has_many|has_one|belongs_to"
@@ -45,15 +46,15 @@ _MEMBER_STATEMENT: Final = re.compile(
 )
 """Statements of Ruby and Rails whose symbols become methods: all of them (`all`) or the first."""
 
-_SYMBOL: Final = re.compile(rb":(\w+[?!]?)")
+_SYMBOL: Final = lazy_pattern(rb":(\w+[?!]?)")
 
-_BLOCK: Final = re.compile(
+_BLOCK: Final = lazy_pattern(
     rb"^(?P<kind>resource|data|ephemeral|variable|module|output)[ \t]+\"(?P<first>[\w-]+)\""
     rb"(?:[ \t]+\"(?P<second>[\w-]+)\")?[ \t]*\{",
     re.MULTILINE,
 )
-_LOCALS: Final = re.compile(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
-_LOCAL: Final = re.compile(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
+_LOCALS: Final = lazy_pattern(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
+_LOCAL: Final = lazy_pattern(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
 _RECEIVERS: Final = {b"variable": b"var"}
 
 
