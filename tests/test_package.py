@@ -37,6 +37,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(out.glob("*.whl"))
 
 
+def test_no_large_file_is_tracked_but_the_model() -> None:
+    """A file that was downloaded into the checkout is easily committed with everything else."""
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listing.returncode:
+        pytest.skip("not a checkout")
+    paths = [ROOT / name for name in filter(None, listing.stdout.decode().split("\0"))]
+    large = [path for path in paths if path.is_file() and path.stat().st_size > 1 << 20]
+    assert {path.parent for path in large} <= {ROOT / "models"}
+
+
 def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {

@@ -4,7 +4,9 @@ A layer is as long as the file and has blanks where the file is of another langu
 of the file, and what the grammars find in the layers can simply be joined.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 from gitmem.chunking.lines import Lines, trim
@@ -54,31 +56,32 @@ def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
     A chunk of an `interrupted` layer stays one, with that text left out of its parts.
     """
     if layer.interrupted:
-        parts = tuple(part for span in layer.spans for part in _cut(chunk, layer, span))
+        spans = (span for start, end in chunk.parts for span in _cut(layer, start, end))
+        parts = tuple(each for each in (trim(layer.data, *span) for span in spans) if each[0] < each[1])
         if parts:
             yield chunk._replace(parts=parts)
         return
-    for low, high in layer.spans:
-        parts = tuple(_cut(chunk, layer, (low, high)))
+    for low, high in _cut(layer, chunk.start, chunk.end):
+        inside = ((max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end)
+        parts = tuple(each for each in (trim(layer.data, *part) for part in inside) if each[0] < each[1])
         if not parts:
             continue
         units = tuple(unit for unit in chunk.units if low <= unit.start and unit.end <= high)
-        start, end = max(chunk.start, low), min(chunk.end, high)
-        if (start, end) != (chunk.start, chunk.end):
-            start, end = parts[0][0], parts[-1][1]
+        start, end = (low, high) if (low, high) == (chunk.start, chunk.end) else (parts[0][0], parts[-1][1])
         yield chunk._replace(
             start=start, end=end, start_line=lines.number(start), end_line=lines.number(end - 1), parts=parts,
             units=units if len(units) > 1 else (),
         )  # fmt: skip
 
 
-def _cut(chunk: Chunk, layer: Layer, span: Span) -> Iterator[Span]:
-    """Yield the parts of a chunk that are in a span of a layer."""
-    for start, end in chunk.parts:
-        if start < span[1] and span[0] < end:
-            shorter = trim(layer.data, max(start, span[0]), min(end, span[1]))
-            if shorter[0] < shorter[1]:
-                yield shorter
+def _cut(layer: Layer, start: int, end: int) -> Iterator[Span]:
+    """Yield the parts of a span that are in the spans of a layer."""
+    for place in range(bisect_right(layer.spans, start, key=itemgetter(1)), len(layer.spans)):
+        low, high = layer.spans[place]
+        if low >= end:
+            return
+        if low < high:
+            yield max(low, start), min(high, end)
 
 
 def join_names(columns: Sequence[NameColumns]) -> NameColumns:

@@ -5,7 +5,7 @@ line that looks like a definition inside of a string counts as one.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
 from gitmem.chunking.grammar import LineRules, Node
@@ -123,19 +123,19 @@ def _add_line(parent: LineNode, node_type: str, start: int, end: int, *, joined:
 
 def find_line_captures(data: bytes, root: LineNode) -> Mapping[str, Sequence[LineNode]]:
     """Return the nodes that patterns capture in other trees: expressions with calls, and identifiers."""
-    texts = [node for node in _descendants(root) if node.type == LINES]
+    texts = find_line_nodes(root, {LINES})
     names: list[LineNode] = []
     for node in texts:
         for match in _IDENTIFIER.finditer(data, node.start_byte, node.end_byte):
             if len(names) == _MAX_IDENTIFIERS:
-                break
+                return {"expression": texts, "name": names}
             names.append(LineNode("identifier", *match.span(), node))
     return {"expression": texts, "name": names}
 
 
-def find_line_nodes(root: LineNode, node_type: str) -> list[LineNode]:
-    """Return the nodes of a type in the order of the text."""
-    return [node for node in _descendants(root) if node.type == node_type]
+def find_line_nodes(root: LineNode, types: Container[str]) -> list[LineNode]:
+    """Return the nodes of some types in the order of the text."""
+    return [node for node in _descendants(root) if node.type in types]
 
 
 def _descendants(root: LineNode) -> Iterator[LineNode]:

@@ -1,8 +1,8 @@
-"""Find the headings of reStructuredText, AsciiDoc, LaTeX, Org, Texinfo, manual pages and Perl's POD.
+"""Find the headings of reStructuredText, AsciiDoc, LaTeX, Typst, Org, Texinfo, manual pages and Perl's POD.
 
 Line scanners, as for Markdown. The rules are those of the reStructuredText specification (sections), of the AsciiDoc
-language (section titles, two-line titles, delimited blocks), of the manuals of Texinfo and Org, of man(7), mdoc(7) and
-perlpod.
+language (section titles, two-line titles, delimited blocks), of the manuals of Texinfo, Org and Typst, of man(7),
+mdoc(7) and perlpod.
 """
 
 import re
@@ -16,7 +16,7 @@ _ADORNMENT: Final = lazy_pattern(rb"^([!-/:-@\[-`{-~])\1{2,}(?=[ \t]*\r?$)", re.
 _SHORT: Final = 4
 """Characters of an underline that may be shorter than its title (docutils)."""
 
-_MARK: Final = lazy_pattern(
+_ASCIIDOC: Final = lazy_pattern(
     rb"^(?P<level>={1,6}|#{1,6})[ \t]+(?P<title>\S[^\n]*)$"
     rb"|^(?P<block>(?P<delimiter>[-.=*_+/])(?P=delimiter){3,}|`{3,}|\|===)[^\n]*$"
     rb"|^(?P<under>[=~^+-]{2,})[ \t]*\r?$",
@@ -35,6 +35,11 @@ _LATEX: Final = lazy_pattern(
 )
 _LATEX_LEVELS: Final = (b"part", b"chapter", b"section", b"subsection", b"subsubsection", b"paragraph")
 _LATEX_INLINE: Final = lazy_pattern(r"\\(?:label|index|cite\w*|footnote)\{[^{}]*\}|\\[A-Za-z]+\*?\s*|[{}~$]")
+_TYPST: Final = lazy_pattern(
+    rb"^[ \t]*(?P<level>=+)[ \t]+(?P<title>\S[^\n]*?)(?:[ \t]*<[\w:.-]+>)?[ \t]*\r?$|^[ \t]*(?P<fence>`{3,})[^`\n]*$",
+    re.MULTILINE,
+)
+_TYPST_INLINE: Final = lazy_pattern(r"(?P<marks>[`*]|(?<!\w)_)(?P<text>[^`*_]+)(?P=marks)(?!\w)")
 _ORG: Final = lazy_pattern(
     rb"^(?:(?P<stars>\*+)[ \t]+(?:(?:TODO|DONE)[ \t]+)?(?P<title>\S[^\n]*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*\r?$"
     rb"|[ \t]*#\+(?P<mark>begin|end)_(?P<block>\w+))",
@@ -48,7 +53,7 @@ _TEXINFO: Final = lazy_pattern(
 _TEXINFO_INLINE: Final = lazy_pattern(r"@\w+\{(?P<text>[^{}]*)\}")
 _ROFF: Final = lazy_pattern(rb"^[.'](?P<command>S[Hh]|S[Ss])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
 _ROFF_INLINE: Final = lazy_pattern(r"\\f(?:\[\w*\]|\(..|.)|\\[&%:/,]|^\s*\"|\"\s*$")
-_COMMAND: Final = lazy_pattern(rb"^=(?P<command>head[1-6])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
+_POD: Final = lazy_pattern(rb"^=(?P<command>head[1-6])[ \t]+(?P<title>\S[^\n]*)$", re.MULTILINE)
 _ROLE: Final = lazy_pattern(r":[A-Za-z][\w:+.-]*:(?=`)")
 _RST_INLINE: Final = lazy_pattern(r"(?P<marks>`{1,2}|\*{1,2})(?P<text>\S(?:.*?\S)?)(?P=marks)_{0,2}")
 _TARGET: Final = lazy_pattern(r"\s<[^<>]*>$")
@@ -93,7 +98,7 @@ def find_asciidoc_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
     headings: list[Heading] = []
     edges: list[Edge] = []
     block = b""  # the delimiter while inside a verbatim block
-    for match in _MARK.finditer(data):
+    for match in _ASCIIDOC.finditer(data):
         line = match[0].rstrip()
         if block:
             if line == block:
@@ -118,7 +123,7 @@ def find_pod_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
     """Return the headings of POD."""
     return [
         (match.start(), int(match["command"][-1:]), _shortened(_POD_INLINE.sub(_text, _decoded(match["title"]))))
-        for match in _COMMAND.finditer(data)
+        for match in _POD.finditer(data)
     ], []
 
 
@@ -136,6 +141,25 @@ def find_latex_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
         title = _LATEX_INLINE.sub("", _decoded(match["title"]))
         headings.append((match.start(), _LATEX_LEVELS.index(match["command"]) + 1, _shortened(title)))
     return headings, []
+
+
+def find_typst_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
+    """Return the headings of Typst outside of raw blocks, and the edges of these."""
+    headings: list[Heading] = []
+    edges: list[Edge] = []
+    fence = b""
+    for match in _TYPST.finditer(data):
+        mark = match["fence"]
+        if mark and not fence:
+            fence = mark
+            edges.append((match.start(), 1))
+        elif mark == fence and mark:
+            fence = b""
+            edges.append((match.end() + 1, 1))
+        elif not fence and match["level"]:
+            title = _TYPST_INLINE.sub(_text, _decoded(match["title"]))
+            headings.append((match.start(), len(match["level"]), _shortened(title)))
+    return headings, edges
 
 
 def find_org_headings(data: bytes) -> tuple[list[Heading], list[Edge]]:

@@ -29,7 +29,6 @@ _GROWTH: Final = 4
 """Bytes that the parser gets after it has gone back, and by how much more it gets each time that it goes on."""
 
 # Bounds that hold before a parse.
-_MAX_BYTES: Final = 4 << 20
 _MAX_LINE: Final = 1 << 16
 """Longer lines are minified or generated: their parse costs much and gives no useful units."""
 
@@ -96,8 +95,6 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
 
     Any number of threads may parse at a time. Raises UnparsedError for input that would exceed the bounds, or does.
     """
-    if len(data) > _MAX_BYTES:
-        raise UnparsedError("too large to parse")
     if len(data) > _MAX_LINE and max(map(len, data.split(b"\n"))) > _MAX_LINE:
         raise UnparsedError("a line too long to parse")
     if _too_deep(data, name):

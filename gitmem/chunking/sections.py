@@ -17,6 +17,7 @@ _FINDERS: Final[Mapping[str, Callable[[bytes], tuple[list[Heading], list[Edge]]]
     "rst": markup_headings.find_rst_headings,
     "asciidoc": markup_headings.find_asciidoc_headings,
     "latex": markup_headings.find_latex_headings,
+    "typst": markup_headings.find_typst_headings,
     "org": markup_headings.find_org_headings,
     "texinfo": markup_headings.find_texinfo_headings,
     "roff": markup_headings.find_roff_headings,
@@ -36,7 +37,7 @@ def section_chunks(
     `language` is one of `SECTIONED`. `above` are the headings above the text, and becomes those above the text that
     follows.
     """
-    headings, fences = _FINDERS[language](data)
+    headings, edges = _FINDERS[language](data)
     del headings[bounds.max_chunks :]
     chunks: list[Chunk] = []
     path = [] if above is None else above
@@ -56,7 +57,7 @@ def section_chunks(
             continue
         pending = -1
         symbol = shortened(" > ".join(step[1] for step in path if step[1]), " > ")
-        for low, high in split_span(data, start, stop, _edges_within(fences, start, stop), bounds.max_bytes):
+        for low, high in split_span(data, start, stop, _edges_within(edges, start, stop), bounds.max_bytes):
             if has_text(data, low, high):
                 low, high = trim(data, low, high)
                 line, last = lines.number(low), lines.number(high - 1)
@@ -70,5 +71,5 @@ def _has_body(data: bytes, start: int, stop: int) -> bool:
     return first >= 0 and has_text(data, first, stop)
 
 
-def _edges_within(fences: list[Edge], start: int, stop: int) -> list[Edge]:
-    return fences[bisect_right(fences, (start, 99)) : bisect_right(fences, (stop, 0))]
+def _edges_within(edges: list[Edge], start: int, stop: int) -> list[Edge]:
+    return edges[bisect_right(edges, (start, 99)) : bisect_right(edges, (stop, 0))]

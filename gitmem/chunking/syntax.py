@@ -6,13 +6,14 @@ from gitmem.chunking.grammar import Grammar, Node, UnparsedError
 from gitmem.chunking.line_tree import LineNode, find_line_nodes, read_lines
 
 _MAX_BYTES: Final = 4 << 20
+"""Larger texts are split into windows."""
 
 
 def read_tree(data: bytes, grammar: Grammar, seconds: float, memory: int) -> Node:
     """Return the root of a syntax tree. Raises UnparsedError."""
+    if len(data) > _MAX_BYTES:
+        raise UnparsedError("too large to parse")
     if grammar.lines is not None:
-        if len(data) > _MAX_BYTES:
-            raise UnparsedError("too large to parse")
         return read_lines(data, grammar.lines)
     from gitmem.chunking.parse import parse_tree  # the parser library takes 40 ms to load
 
@@ -22,7 +23,7 @@ def read_tree(data: bytes, grammar: Grammar, seconds: float, memory: int) -> Nod
 def nodes_of_types(root: Node, grammar: Grammar, types: frozenset[str]) -> list[Node]:
     """Return the nodes of some types in the order of the text."""
     if isinstance(root, LineNode):
-        return [node for node_type in types for node in find_line_nodes(root, node_type)]
+        return [*find_line_nodes(root, types)]
     from gitmem.chunking.parse import find_nodes
 
     return find_nodes(root, grammar.parser, types)

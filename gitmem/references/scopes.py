@@ -74,18 +74,24 @@ def read_scopes(snapshot: Snapshot, blob: int) -> Scopes:
     spans = zip(columns["line"].tolist(), columns["lines"].tolist(), snapshot.symbols(rows), units, strict=True)
     for first, size, symbol, shared in spans:
         if shared:
-            scopes += [Scope(unit.start_line, unit.end_line, name) for unit in shared for name in _names(unit.symbol)]
+            scopes += [
+                Scope(unit.start_line, unit.end_line, name) for unit in shared for name in symbol_names(unit.symbol)
+            ]
         else:
-            scopes += [Scope(first, first + size - 1, name) for name in _names(symbol)]
+            scopes += [Scope(first, first + size - 1, name) for name in symbol_names(symbol)]
     return Scopes(scopes)
 
 
-def _names(symbol: str) -> list[str]:
-    """Return the qualified names in a symbol: a statement may define several, `A.b, c` for `A.b` and `A.c`."""
+def symbol_names(symbol: str) -> list[str]:
+    """Return the qualified names in a symbol: a statement may define several, `A.b, c` for `A.b` and `A.c`.
+
+    The name of a test may be a sentence with commas, which stays whole.
+    """
+    if ", " not in symbol or any(character.isspace() for character in symbol.replace(", ", "")):
+        return [symbol] if symbol else []
     first, *others = symbol.split(", ")
     prefix = first[: len(first) - len(_JOINTS.split(first)[-1])]
-    names = [first, *(each if _JOINTS.search(each) else prefix + each for each in others)]
-    return [each for each in names if each]
+    return [first, *(each if _JOINTS.search(each) else prefix + each for each in others)]
 
 
 def split_name(symbol: str) -> tuple[str, ...]:

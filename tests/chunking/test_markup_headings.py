@@ -1,4 +1,4 @@
-"""Sections of reStructuredText, AsciiDoc, LaTeX, Org, Texinfo, manual pages and POD."""
+"""Sections of reStructuredText, AsciiDoc, LaTeX, Typst, Org, Texinfo, manual pages and POD."""
 
 import pytest
 
@@ -57,6 +57,11 @@ def test_sections_of_latex() -> None:
     text = "\\chapter{Basics}@@\\section[short]{The \\emph{core} part\\label{x}}@@"
     text += "\\begin{verbatim}\n\\section{no}\n\\end{verbatim}\n\\section*{Next}@@"
     assert sections(text, "latex") == ["Basics", "Basics > The core part", "Basics > Next"]
+
+
+def test_headings_of_typst() -> None:
+    text = "= The *core* <core>@@```typ\n= no\n```\n== Use `it`@@#let x = 1\n"
+    assert sections(text, "typst") == ["The core", "The core > Use it"]
 
 
 def test_headlines_of_org() -> None:

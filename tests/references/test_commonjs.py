@@ -45,8 +45,17 @@ setup()
     "src/utils.js": """const isText = (x) => typeof x === 'string'
 export default { isText }
 """,
+    "src/many.js": """const version = '1',
+  rest = /x/,
+  widget = function (selector, context) {
+    return new Widget(selector, context, version, rest)
+  }
+export { widget }
+""",
     "src/main.js": """import fromData from './helpers/fromData.js'
 import utils from './utils.js'
+import { widget } from './many.js'
+widget(2)
 fromData(1)
 utils.isText('a')
 """,
@@ -92,8 +101,10 @@ def test_assigned_functions_are_definitions(opened: Searcher, name: str, line: s
         ("Request.prepare", ["lib/request.js:5"]),
         ("Request.parse", ["lib/use.js:5"]),
         ("setup", ["lib/use.js:6"]),
-        ("fromData", ["src/main.js:3"]),
-        ("isText", ["src/main.js:4"]),
+        ("fromData", ["src/main.js:5"]),
+        # One statement defines three names: the first is no scope of the others.
+        ("widget", ["src/main.js:4"]),
+        ("isText", ["src/main.js:6"]),
         ("panel.render", ["src/panel.js:5"]),
         ("timers.wait", []),
     ],

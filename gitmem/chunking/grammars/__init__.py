@@ -18,8 +18,7 @@ _MODULES: Final = {
     "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
-    "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl",
-    "groovy": "groovy",
+    "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl", "groovy": "groovy",
     **dict.fromkeys(
         (
             "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch", "prolog", "rocq", "lean",
@@ -31,9 +30,9 @@ _MODULES: Final = {
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(
     "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
-    " rst diff".split()
+    " diff".split()
 )
-_UNSAFE: Final = frozenset({"cobol"})
+_UNSAFE: Final = frozenset({"cobol", "typst"})
 """Languages whose scanners crash or hang on some input. They are split into windows."""
 
 
