@@ -1,10 +1,11 @@
 """Patterns of syntax trees that show definitions and references: a table for each language, as data.
 
-Each entry pairs a kind of occurrence (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per
-line. The pattern captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads, and
-`expression` the text of an expression that the grammar does not parse. `bound` captures a variable whose type the
-statement shows. `name` are the node types of identifiers. Patterns of `call` may be missing if a bracket shows the
-calls of names that `read` and `name` capture: each captured node costs time.
+Those of JavaScript and of C are in modules of their own. Each entry pairs a kind of occurrence
+(`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per line. The pattern captures the name as
+`@_`. `import` captures a whole statement, which `import_statements` reads, and `expression` the text of an expression
+that the grammar does not parse. `bound` captures a variable whose type the statement shows. `name` are the node types
+of identifiers. Patterns of `call` may be missing if a bracket shows the calls of names that `read` and `name` capture:
+each captured node costs time.
 
 Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
 listed here. In languages without patterns here every named unit of the outline is one. Tags of code navigation use such
@@ -13,6 +14,9 @@ patterns too (aider, GitHub).
 
 from collections.abc import Collection, Mapping
 from typing import Final
+
+from gitmem.chunking.c_patterns import C_PATTERNS, CPP_PATTERNS
+from gitmem.chunking.ecma_patterns import JAVASCRIPT_PATTERNS, TSX_PATTERNS, TYPESCRIPT_PATTERNS
 
 Patterns = Mapping[str, str]
 
@@ -65,97 +69,6 @@ _PYTHON: Final = {
 _STARLARK: Final = {
     "value": "(module (assignment left: (identifier) @_))",
     **{kind: _PYTHON[kind] for kind in ("call", "read", "name")},
-}
-_ECMA: Final = {
-    "function": """
-        (function_expression name: (identifier) @_)
-        (variable_declarator name: (identifier) @_ value: (arrow_function))
-        (variable_declarator name: (identifier) @_ value: (function_expression))
-        (variable_declarator value: (object (pair key: (property_identifier) @_ value: (arrow_function))))
-        (variable_declarator value: (object (pair key: (property_identifier) @_ value: (function_expression))))
-        (assignment_expression right: (object (pair key: (property_identifier) @_ value: (arrow_function))))
-        (assignment_expression right: (object (pair key: (property_identifier) @_ value: (function_expression))))
-        (export_statement value: (object (pair key: (property_identifier) @_ value: (arrow_function))))
-        (export_statement value: (object (pair key: (property_identifier) @_ value: (function_expression))))
-        (return_statement (object (pair key: (property_identifier) @_ value: (arrow_function))))
-        (return_statement (object (pair key: (property_identifier) @_ value: (function_expression))))""",
-    "value": """
-        (program (lexical_declaration (variable_declarator name: (identifier) @_)))
-        (program (variable_declaration (variable_declarator name: (identifier) @_)))
-        (export_statement (lexical_declaration (variable_declarator name: (identifier) @_)))
-        (export_statement (variable_declaration (variable_declarator name: (identifier) @_)))""",
-    "call": """
-        (new_expression constructor: (identifier) @_)
-        (new_expression constructor: (member_expression property: (property_identifier) @_))""",
-    "decorator": """
-        (decorator (identifier) @_)
-        (decorator (call_expression function: (identifier) @_))""",
-    "read": "(member_expression property: (property_identifier) @_)",
-    "import": """
-        (import_statement) @_
-        (export_statement source: (string)) @_
-        (export_statement (export_clause)) @_
-        (variable_declarator value: (call_expression function: (identifier) arguments: (arguments (string)))) @_
-        (variable_declarator value: (member_expression
-            object: (call_expression function: (identifier) arguments: (arguments (string))))) @_""",
-    "name": "(identifier) @_ (shorthand_property_identifier) @_",
-}
-_JSX: Final = """
-        (jsx_opening_element name: (identifier) @_)
-        (jsx_self_closing_element name: (identifier) @_)"""
-_JAVASCRIPT: Final = _ECMA | {
-    "function": _ECMA["function"]
-    + """
-        (assignment_expression left: (member_expression property: (property_identifier) @_) right: (arrow_function))
-        (assignment_expression
-            left: (member_expression property: (property_identifier) @_) right: (function_expression))
-        (field_definition property: (property_identifier) @_ value: (arrow_function))
-        (field_definition property: (property_identifier) @_ value: (function_expression))""",
-    "call": _ECMA["call"] + _JSX,
-    "value": _ECMA["value"]
-    + """
-        (field_definition property: (property_identifier) @_)
-        (program (expression_statement (assignment_expression
-            left: (member_expression property: (property_identifier) @_))))""",
-    "class": """
-        (assignment_expression left: (member_expression property: (property_identifier) @_) right: (class))
-        (variable_declarator name: (identifier) @_ value: (class))""",
-    "base": """
-        (class_heritage (identifier) @_)
-        (class_heritage (member_expression property: (property_identifier) @_))""",
-    "bound": "(variable_declarator name: (identifier) @_ value: (new_expression))",
-}
-_TYPESCRIPT: Final = _ECMA | {
-    "function": _ECMA["function"]
-    + """
-        (program (expression_statement (assignment_expression
-            left: (member_expression property: (property_identifier) @_) right: (arrow_function))))
-        (program (expression_statement (assignment_expression
-            left: (member_expression property: (property_identifier) @_) right: (function_expression))))
-        (public_field_definition name: (property_identifier) @_ value: (arrow_function))
-        (public_field_definition name: (property_identifier) @_ value: (function_expression))""",
-    "value": _ECMA["value"]
-    + """
-        (public_field_definition name: (property_identifier) @_)
-        (required_parameter (accessibility_modifier) pattern: (identifier) @_)
-        (enum_body (property_identifier) @_)
-        (enum_assignment name: (property_identifier) @_)""",
-    "class": "(internal_module name: (identifier) @_)",
-    "type": "(type_identifier) @_",
-    "base": """
-        (extends_clause value: (identifier) @_)
-        (extends_clause value: (member_expression property: (property_identifier) @_))
-        (implements_clause (type_identifier) @_)
-        (implements_clause (generic_type name: (type_identifier) @_))
-        (extends_type_clause (type_identifier) @_)
-        (extends_type_clause (generic_type name: (type_identifier) @_))""",
-    "bound": """
-        (required_parameter pattern: (identifier) @_ type: (type_annotation))
-        (optional_parameter pattern: (identifier) @_ type: (type_annotation))
-        (variable_declarator name: (identifier) @_ type: (type_annotation))
-        (variable_declarator name: (identifier) @_ value: (new_expression))
-        (public_field_definition name: (property_identifier) @_ type: (type_annotation))
-        (public_field_definition name: (property_identifier) @_ value: (new_expression))""",
 }
 _GO: Final = {
     "function": """
@@ -235,70 +148,6 @@ _JAVA: Final = {
         (variable_declarator name: (identifier) @_)""",
     "import": "(import_declaration) @_",
     "name": "(identifier) @_",
-}
-C_PATTERNS: Final = {
-    "function": """
-        (function_definition declarator: (function_declarator declarator: (identifier) @_))
-        (function_definition declarator:
-            (pointer_declarator declarator: (function_declarator declarator: (identifier) @_)))
-        (function_definition declarator: (pointer_declarator declarator:
-            (pointer_declarator declarator: (function_declarator declarator: (identifier) @_))))
-        (preproc_function_def name: (identifier) @_)""",
-    "class": """
-        (struct_specifier name: (type_identifier) @_ body: (_))
-        (union_specifier name: (type_identifier) @_ body: (_))
-        (enum_specifier name: (type_identifier) @_ body: (_))
-        (type_definition declarator: (type_identifier) @_)
-        (type_definition declarator: (pointer_declarator declarator: (type_identifier) @_))
-        (type_definition declarator: (function_declarator
-            declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @_))))""",
-    "value": """
-        (preproc_def name: (identifier) @_)
-        (enumerator name: (identifier) @_)
-        (field_declaration declarator: (field_identifier) @_)
-        (field_declaration declarator: (pointer_declarator declarator: (field_identifier) @_))
-        (field_declaration declarator: (array_declarator declarator: (field_identifier) @_))
-        (translation_unit (declaration declarator: (identifier) @_))
-        (translation_unit (declaration declarator: (init_declarator declarator: (identifier) @_)))
-        (translation_unit (declaration
-            declarator: (init_declarator declarator: (array_declarator declarator: (identifier) @_))))
-        (translation_unit (declaration
-            declarator: (init_declarator declarator: (pointer_declarator declarator: (identifier) @_))))
-        (function_declarator declarator:
-            (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @_)))""",
-    "call": """
-        (call_expression function: (identifier) @_)
-        (call_expression function: (field_expression field: (field_identifier) @_))""",
-    "type": "(type_identifier) @_",
-    "read": "(field_expression field: (field_identifier) @_)",
-    "import": "(preproc_include) @_",
-    "name": "(identifier) @_",
-}
-_CPP: Final = C_PATTERNS | {
-    "function": C_PATTERNS["function"]
-    + """
-        (function_definition declarator: (reference_declarator (function_declarator declarator: (identifier) @_)))
-        (function_declarator declarator: (field_identifier) @_)
-        (function_declarator declarator: (qualified_identifier name: (identifier) @_))
-        (function_declarator declarator: (qualified_identifier name: (qualified_identifier name: (identifier) @_)))""",
-    "class": C_PATTERNS["class"]
-    + """
-        (class_specifier name: (type_identifier) @_ body: (_))
-        (alias_declaration name: (type_identifier) @_)""",
-    "call": C_PATTERNS["call"]
-    + """
-        (call_expression function: (qualified_identifier name: (identifier) @_))
-        (call_expression function: (template_function name: (identifier) @_))
-        (call_expression function: (qualified_identifier name: (template_function name: (identifier) @_)))
-        (call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @_)))
-        (call_expression function: (field_expression field: (template_method name: (field_identifier) @_)))
-        (new_expression type: (type_identifier) @_)
-        (new_expression type: (qualified_identifier name: (type_identifier) @_))""",
-    "base": """
-        (base_class_clause (type_identifier) @_)
-        (base_class_clause (qualified_identifier name: (type_identifier) @_))
-        (base_class_clause (qualified_identifier name: (qualified_identifier name: (type_identifier) @_)))
-        (base_class_clause (template_type name: (type_identifier) @_))""",
 }
 _CSHARP: Final = {
     "function": "(method_declaration name: (identifier) @_)",
@@ -417,9 +266,9 @@ _SWIFT: Final = {
 }
 
 PATTERNS: Final[Mapping[str, Patterns]] = {
-    "python": _PYTHON, "starlark": _STARLARK, "javascript": _JAVASCRIPT, "typescript": _TYPESCRIPT,
-    "tsx": _TYPESCRIPT | {"call": _ECMA["call"] + _JSX}, "go": _GO, "rust": _RUST, "java": _JAVA,
-    "c": C_PATTERNS, "cpp": _CPP, "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "kotlin": _KOTLIN, "swift": _SWIFT,
+    "python": _PYTHON, "starlark": _STARLARK, "javascript": JAVASCRIPT_PATTERNS, "typescript": TYPESCRIPT_PATTERNS,
+    "tsx": TSX_PATTERNS, "go": _GO, "rust": _RUST, "java": _JAVA, "c": C_PATTERNS, "cpp": CPP_PATTERNS,
+    "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "kotlin": _KOTLIN, "swift": _SWIFT,
 }  # fmt: skip
 """Patterns of references by language, and of definitions other than units with a field `name`."""
 

@@ -6,7 +6,8 @@ They have the form of those in `occurrence_patterns`.
 from collections.abc import Mapping
 from typing import Final
 
-from gitmem.chunking.occurrence_patterns import C_PATTERNS, Patterns
+from gitmem.chunking.c_patterns import C_PATTERNS
+from gitmem.chunking.occurrence_patterns import Patterns
 
 _HASKELL: Final = {
     "call": """

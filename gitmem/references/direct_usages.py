@@ -10,7 +10,8 @@ from typing import Final
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.languages import RENAMING
-from gitmem.references.resolution import MAIN_EXPORTS, Resolver
+from gitmem.references.module_exports import MAIN_EXPORTS
+from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import Definition, FileNames, Names
 from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
 from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED

@@ -20,29 +20,24 @@ from gitmem.references.languages import (
     NAMESPACED,
     PACKAGED,
     QUALIFIED_IN_FOLDER,
-    REEXPORTING,
     RENAMING,
     SELVES,
 )
 from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
+from gitmem.references.module_exports import MAIN_EXPORTS, ModuleExports, unique
 from gitmem.references.module_paths import names_part
 from gitmem.references.tree_names import (
     CLASS,
     CODES,
-    Binding,
     Definition,
     FileNames,
     Names,
-    split_module,
     split_parts,
 )
 from gitmem.types import UNKNOWN_RECEIVER
 
 _DEPTH: Final = 6
 """Steps through base classes. Real code has fewer, and cycles end here."""
-
-MAIN_EXPORTS: Final = ("", "default")
-"""Names of the main export of a module, which `import a from` and `a = require()` take."""
 
 _BASE: Final = CODES["base"]
 _TYPE_PARAMETER: Final = re.compile(r"[A-Z][0-9]?$")
@@ -58,7 +53,7 @@ class Resolver:
         self._names = names
         self._bases: dict[Definition, list[Definition]] = {}
         self._by_name = DefinitionsByName(names)
-        self._exports: dict[tuple[int, str, str], list[Definition]] = {}
+        self._exports = ModuleExports(names, self._by_name)
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
         """Return the definitions that a name with its receiver may mean at a line of a file."""
@@ -91,7 +86,7 @@ class Resolver:
 
     def resolve_import(self, file: FileNames, name: str, module: str) -> Resolution:
         """Return the definitions that an import of a name from a module means."""
-        return _resolution(self._exported(file, module, name), "import")
+        return _resolution(self._exports.exported(file, module, name), "import")
 
     def bases(self, class_: Definition) -> list[Definition]:
         """Return the classes of the tree that a class extends, as far as they are known."""
@@ -112,17 +107,17 @@ class Resolver:
         own = self._in_file(file, name, line)
         if own and own[0].container and file.family in EXTENDED & BARE_MEMBERS:
             # A header may declare it, and other files may have overloads.
-            own = _unique([*own, *self._own_members(file, name, line)])
-        imported = self._imported(file, name)
+            own = unique([*own, *self._own_members(file, name, line)])
+        imported = self._exports.imported(file, name)
         if own or imported is not None:
-            matches = _unique([*own, *(imported or ())])
+            matches = unique([*own, *(imported or ())])
             return _resolution(matches, "file" if own else "import")
         if file.family in BARE_MEMBERS:
             members = self._own_members(file, name, line)
             if members:
                 return _resolution(members, "class")
         for module in file.stars:
-            matches = self._exported(file, module, name)
+            matches = self._exports.exported(file, module, name)
             if matches:
                 return _resolution(matches, "import")
         if file.family in IMPORTING:
@@ -164,69 +159,6 @@ class Resolver:
         is_class = any(self._by_name.is_class(each) and each.container == above for each in file.definitions(name))
         return (is_class or not file.definitions(name)) and around != definition.container
 
-    def _imported(self, file: FileNames, name: str) -> list[Definition] | None:
-        """Return what an import of a name brings into a file; None if none does."""
-        bindings = file.bindings.get(name)
-        if bindings is None:
-            return None
-        return _unique(
-            each
-            for binding in bindings
-            if binding.original or file.family in RENAMING
-            for each in self._exported(file, binding.module, self._original(binding, name))
-        )
-
-    def _original(self, binding: Binding, name: str) -> str:
-        """Return the name that an import brings into a file as `name`: for the main export of a module the same."""
-        return name if binding.original in MAIN_EXPORTS else binding.original
-
-    def _exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
-        """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
-        key = file.entry, module, name
-        if key not in self._exports:
-            self._exports[key] = []  # until they are known: modules can import each other
-            own = self._defined_in(file, module, name)
-            re_exports = not own and file.family in REEXPORTING
-            self._exports[key] = own or (self._re_exported(file, module, name) if re_exports else [])
-        return self._exports[key]
-
-    def _defined_in(self, file: FileNames, module: str, name: str) -> list[Definition]:
-        """Return the definitions of a name in the files of a module, as a file writes it."""
-        if not module and file.family in RENAMING:
-            own = [each for each in file.definitions(name) if not each.container]
-            return own or self._imported(file, name) or []
-        return [
-            each
-            for each in self._by_name.of_family(file, name)
-            if self._is_exported(file, module, each)
-            and self._names.names_module(module, file, self._names.file(each.entry))
-        ]
-
-    def _is_exported(self, file: FileNames, module: str, definition: Definition) -> bool:
-        """Return whether an import of a module can bring a definition: a member only from its class."""
-        if not definition.container:
-            return True
-        if file.family in IMPORTING:
-            return False
-        return split_module(module)[-1:] == [definition.container[-1]] or not self._by_name.is_member(file, definition)
-
-    def _re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
-        """Return the definitions that a module imports under a name, or else those that it imports with all others."""
-        for imported in (name, "*"):
-            matches: list[Definition] = []
-            for entry in self._names.importers(imported):
-                other = self._names.file(entry)
-                if entry == file.entry or other.family != file.family:
-                    continue
-                if not self._names.names_module(module, file, other):
-                    continue
-                for binding in other.bindings.get(imported, ()):
-                    original = name if imported == "*" else binding.original or name
-                    matches += self._exported(other, binding.module, original)
-            if matches:
-                return _unique(matches)
-        return []
-
     # A name behind a receiver.
 
     def _resolve_own(self, file: FileNames, name: str, attributes: Sequence[str], line: int) -> Resolution:
@@ -243,10 +175,10 @@ class Resolver:
     def _members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions of a member in the classes above the one around a line; a library's are none."""
         classes = self._classes_at(file, line)
-        return _unique(each for class_ in classes for base in self.bases(class_) for each in self.members(base, name))
+        return unique(each for class_ in classes for base in self.bases(class_) for each in self.members(base, name))
 
     def _own_members(self, file: FileNames, name: str, line: int) -> list[Definition]:
-        return _unique(each for class_ in self._classes_at(file, line) for each in self.members(class_, name))
+        return unique(each for class_ in self._classes_at(file, line) for each in self.members(class_, name))
 
     def _classes_at(self, file: FileNames, line: int) -> list[Definition]:
         """Return the innermost class around a line; in some languages its definition is in another file."""
@@ -272,7 +204,7 @@ class Resolver:
             matches = [each for each in file.definitions(name) if each.container == whole]
         if matches or depth == _DEPTH:
             return matches
-        return _unique(each for base in self.bases(class_) for each in self.members(base, name, depth + 1))
+        return unique(each for base in self.bases(class_) for each in self.members(base, name, depth + 1))
 
     def _base_names(self, file: FileNames, class_: Definition) -> list[tuple[str, str]]:
         """Return the names and receivers of the classes that a class extends, as written."""
@@ -338,7 +270,7 @@ class Resolver:
             matches += here
             known = known or bool(binding.original and self._walk(file, module, path))
         if matches:
-            return _resolution(_unique(matches), "import")
+            return _resolution(unique(matches), "import")
         # An object of the tree whose type is not known; anything else is a library's.
         return self._by_name.members(file, name) if known else NOTHING
 
@@ -350,29 +282,23 @@ class Resolver:
         exported = self._walk(file, module, path)
         if exported or len(path) > 1:
             return exported
-        return [
-            each
-            for each in self._by_name.of_family(file, path[0])
-            if len(each.container) == 1
-            and (other := self._names.file(each.entry)).is_assigned(each)
-            and self._names.names_module(module, file, other)
-        ]
+        return self._exports.assigned(file, module, path[0])
 
     def _walk(self, file: FileNames, module: str, path: Sequence[str]) -> list[Definition]:
         """Return the definitions at a path of names that begins in a module."""
         if not path:
             return []
         if len(path) == 1:
-            return self._exported(file, module, path[0])
+            return self._exports.exported(file, module, path[0])
         inner = _join_module(module, path[:-1], file.family)
-        matches = self._exported(file, inner, path[-1]) if inner else []
+        matches = self._exports.exported(file, inner, path[-1]) if inner else []
         return matches or self._behind(self._walk(file, module, path[:-1]), path[-1:])
 
     def _behind(self, holders: Iterable[Definition], path: Sequence[str]) -> list[Definition]:
         """Return the members at a path that begins with classes or typed values."""
         matches = list(holders)
         for name in path:
-            matches = _unique(each for holder in matches for each in self._members_of(holder, name))
+            matches = unique(each for holder in matches for each in self._members_of(holder, name))
         return matches
 
     def _members_of(self, holder: Definition, name: str) -> list[Definition]:
@@ -422,10 +348,6 @@ class Resolver:
 def _resolution(matches: Iterable[Definition], rule: str) -> Resolution:
     definitions = tuple(matches)
     return Resolution(definitions, rule) if definitions else NOTHING
-
-
-def _unique(matches: Iterable[Definition]) -> list[Definition]:
-    return list(dict.fromkeys(matches))
 
 
 def _is_alias(name: str, module: str) -> bool:

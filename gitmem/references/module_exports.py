@@ -1,0 +1,99 @@
+"""Find the definitions that modules export: their own, and those that they import and export again."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from gitmem.references.definitions_by_name import DefinitionsByName
+from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
+from gitmem.references.tree_names import Binding, Definition, FileNames, Names, split_module
+
+MAIN_EXPORTS: Final = ("", "default")
+"""Names of the main export of a module, which `import a from` and `a = require()` take."""
+
+
+class ModuleExports:
+    """Exports of the modules in the trees that a file can mean, for one query."""
+
+    def __init__(self, names: Names, by_name: DefinitionsByName) -> None:
+        self._names = names
+        self._by_name = by_name
+        self._known: dict[tuple[int, str, str], list[Definition]] = {}
+
+    def imported(self, file: FileNames, name: str) -> list[Definition] | None:
+        """Return what an import of a name brings into a file; None if none does."""
+        bindings = file.bindings.get(name)
+        if bindings is None:
+            return None
+        return unique(
+            each
+            for binding in bindings
+            if binding.original or file.family in RENAMING
+            for each in self.exported(file, binding.module, _original(binding, name))
+        )
+
+    def exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
+        key = file.entry, module, name
+        if key not in self._known:
+            self._known[key] = []  # until they are known: modules can import each other
+            own = self._defined_in(file, module, name)
+            re_exports = not own and file.family in REEXPORTING
+            self._known[key] = own or (self._re_exported(file, module, name) if re_exports else [])
+        return self._known[key]
+
+    def _defined_in(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions of a name in the files of a module, as a file writes it."""
+        if not module and file.family in RENAMING:
+            own = [each for each in file.definitions(name) if not each.container]
+            return own or self.imported(file, name) or []
+        return [
+            each
+            for each in self._by_name.of_family(file, name)
+            if self._is_exported(file, module, each)
+            and self._names.names_module(module, file, self._names.file(each.entry))
+        ]
+
+    def _is_exported(self, file: FileNames, module: str, definition: Definition) -> bool:
+        """Return whether an import of a module can bring a definition: a member only from its class."""
+        if not definition.container:
+            return True
+        if file.family in IMPORTING:
+            return False
+        return split_module(module)[-1:] == [definition.container[-1]] or not self._by_name.is_member(file, definition)
+
+    def _re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions that a module imports under a name, or else those that it imports with all others."""
+        for imported in (name, "*"):
+            matches: list[Definition] = []
+            for entry in self._names.importers(imported):
+                other = self._names.file(entry)
+                if entry == file.entry or other.family != file.family:
+                    continue
+                if not self._names.names_module(module, file, other):
+                    continue
+                for binding in other.bindings.get(imported, ()):
+                    original = name if imported == "*" else binding.original or name
+                    matches += self.exported(other, binding.module, original)
+            if matches:
+                return unique(matches)
+        return []
+
+    def assigned(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions of a name in a module that are assigned to a member of one of its objects."""
+        return [
+            each
+            for each in self._by_name.of_family(file, name)
+            if len(each.container) == 1
+            and (other := self._names.file(each.entry)).is_assigned(each)
+            and self._names.names_module(module, file, other)
+        ]
+
+
+def unique(matches: Iterable[Definition]) -> list[Definition]:
+    """Return definitions in their order, each once."""
+    return list(dict.fromkeys(matches))
+
+
+def _original(binding: Binding, name: str) -> str:
+    """Return the name that an import brings into a file as `name`: for the main export of a module the same."""
+    return name if binding.original in MAIN_EXPORTS else binding.original
