@@ -10,7 +10,7 @@ class CountedSpans(list[tuple[int, int]]):
 
     reads = 0
 
-    def __getitem__(self, place):  # type: ignore[no-untyped-def,override]
+    def __getitem__(self, place):  # type: ignore[no-untyped-def]
         self.reads += 1
         return super().__getitem__(place)
 
