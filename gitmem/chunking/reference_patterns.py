@@ -33,7 +33,7 @@ _LISP: Final = {"call": "(list . (symbol) @_)", "name": "(symbol) @_"}
 _JANET: Final = {"call": "(tuple . (symbol) @_)", "name": "(symbol) @_"}
 _LISP_OF_LITERALS: Final = {"call": "(list_lit . (sym_lit) @_)", "name": "(sym_lit) @_"}
 _DART: Final = {
-    "call": "(new_expression (type_identifier) @_)",
+    "call": "(new_expression (type_identifier) @_) (const_object_expression (type_identifier) @_)",
     "type": "(type_identifier) @_",
     "base": "(superclass (type_identifier) @_) (interfaces (type_identifier) @_) (mixins (type_identifier) @_)",
     "read": "(unconditional_assignable_selector (identifier) @_) (conditional_assignable_selector (identifier) @_)",
@@ -129,10 +129,19 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
 
 DEFINITIONS: Final[Mapping[str, Patterns]] = {
     "dart": {
+        "function": """
+            (function_signature name: (identifier) @_)
+            (getter_signature name: (identifier) @_)
+            (setter_signature name: (identifier) @_)
+            (constructor_signature (identifier) @_)
+            (constant_constructor_signature (identifier) @_)
+            (factory_constructor_signature (identifier) @_)
+            (redirecting_factory_constructor_signature (identifier) @_)""",
         "value": """
             (enum_constant name: (identifier) @_)
-            (static_final_declaration (identifier) @_)
-            (class_body (declaration (initialized_identifier_list (initialized_identifier (identifier) @_))))""",
+            (static_final_declaration . (identifier) @_)
+            (class_body (declaration (initialized_identifier_list (initialized_identifier . (identifier) @_))))
+            (enum_body (declaration (initialized_identifier_list (initialized_identifier . (identifier) @_))))""",
     },
     "haskell": {
         "value": """
@@ -165,6 +174,7 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
             (error_declaration name: (identifier) @_)
             (modifier_definition name: (identifier) @_)""",
         "class": "(enum_declaration name: (identifier) @_)",
+        "base": "(inheritance_specifier ancestor: (user_defined_type . (identifier) @_))",
         "value": """
             (state_variable_declaration name: (identifier) @_)
             (struct_member name: (identifier) @_)

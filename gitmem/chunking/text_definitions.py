@@ -1,7 +1,7 @@
 """Find definitions that the text of a file shows and no node of its syntax tree.
 
-They are methods in comments of PHP, methods that statements of Ruby make from symbols, and the labels of blocks of
-Terraform.
+They are methods in comments of PHP, methods that statements of Ruby make from symbols, the labels of blocks of
+Terraform, and the names of packages in manifests of Rust and JavaScript.
 """
 
 import re
@@ -57,6 +57,14 @@ _LOCALS: Final = lazy_pattern(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
 _LOCAL: Final = lazy_pattern(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
 _RECEIVERS: Final = {b"variable": b"var"}
 
+_CRATE_TABLE: Final = lazy_pattern(rb"^\[(?:package|lib)\][ \t\r]*(?:#.*)?$", re.MULTILINE)
+_CRATE_NAME: Final = lazy_pattern(rb"^(?:name[ \t]*=[ \t]*[\"'](?P<name>[\w-]+)[\"']|\[)", re.MULTILINE)
+_NPM_NAME: Final = lazy_pattern(rb"^(?: {1,4}|\t)\"name\":[ \t]*\"(?P<name>(?:@[\w.-]+/)?[\w.-]+)\"", re.MULTILINE)
+_NPM_KEY: Final = lazy_pattern(
+    rb"^(?: {1,4}|\t)\"(?:version|private|main|module|exports|(?:dev|peer)?[dD]ependencies)\":", re.MULTILINE
+)
+"""Keys of which a `package.json` has at least one."""
+
 
 def find_text_definitions(data: bytes, root: Node, language: str) -> Iterator[TextDefinition]:
     """Yield the definitions of a parsed file that no pattern of nodes finds."""
@@ -110,9 +118,26 @@ def _block_labels(data: bytes, _root: Node) -> Iterator[TextDefinition]:
             yield TextDefinition(local.start("name"), "value", local["name"], b"local")
 
 
+def _crate_names(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    """Yield the names that a `Cargo.toml` gives a package and its library."""
+    for table in _CRATE_TABLE.finditer(data):
+        name = _CRATE_NAME.search(data, table.end())
+        if name is not None and name["name"] is not None:
+            yield TextDefinition(name.start("name"), "value", name["name"], b"")
+
+
+def _npm_names(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    """Yield the name that a `package.json` gives a package."""
+    name = _NPM_NAME.search(data)
+    if name is not None and _NPM_KEY.search(data) is not None:
+        yield TextDefinition(name.start("name"), "value", name["name"], b"")
+
+
 _FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextDefinition]]]] = {
     "php": _documented_methods,
     "ruby": _declared_members,
     "terraform": _block_labels,
+    "toml": _crate_names,
+    "json": _npm_names,
 }
 """Functions by language."""

@@ -4,7 +4,7 @@ A name may have thousands of definitions and of references, so each list is made
 """
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import IMPORTING, RENAMING
+from gitmem.references.languages import DYNAMIC, EXTENDED, IMPORTING, RENAMING
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 
@@ -34,6 +34,10 @@ class Resolution(NamedTuple):
     def without_functions(self) -> "Resolution":
         """Return the definitions other than functions: a field that is read."""
         return self._replace(definitions=tuple(each for each in self.definitions if each.kind != FUNCTION))
+
+    def without_fields(self) -> "Resolution":
+        """Return the functions alone: members that code adds to a type."""
+        return self._replace(definitions=tuple(each for each in self.definitions if each.kind == FUNCTION))
 
     def without_values(self) -> "Resolution":
         """Return the definitions other than values, if there are any: a method that is called."""
@@ -68,13 +72,24 @@ class DefinitionsByName:
         """Return the definitions of a name at the top level of files, or else all."""
         key = file.family, name, self._names.reach(file)
         if key not in self._all_by_name:
-            matches = self.of_family(file, name)
+            matches = [each for each in self.of_family(file, name) if not self.is_local(each)]
             top = [each for each in matches if not each.container]
             free = top or [each for each in matches if not self.is_member(file, each)]
             # A bare name reaches members of another class only by inheritance or inclusion, which may be a library's.
             resolution = Resolution(tuple(free or matches), "name")
-            self._all_by_name[key] = resolution if free else resolution.opened()
+            # `Base.push!(x::Mine)` of Julia adds a method to a function of the library.
+            is_added = file.family == "julia" and any(self._names.file(each.entry).is_assigned(each) for each in free)
+            self._all_by_name[key] = resolution if free and not is_added else resolution.opened()
         return self._all_by_name[key]
+
+    def is_local(self, definition: Definition) -> bool:
+        """Return whether a definition is inside of a function, and known there alone."""
+        file = self._names.file(definition.entry)
+        if not definition.container or file.family in DYNAMIC:
+            return False
+        *above, last = definition.container
+        around = [each for each in file.definitions(last) if each.container == tuple(above)]
+        return bool(around) and not any(self.is_class(each) or each.kind == VALUE for each in around)
 
     def is_class(self, definition: Definition) -> bool:
         """Return whether a definition makes objects: a class, or a constructor of old JavaScript by its capital."""
@@ -91,6 +106,15 @@ class DefinitionsByName:
         if file.family in RENAMING and self._names.file(definition.entry).is_assigned(definition):
             return True
         return any(self.has_class(file, name) for name in definition.container)
+
+    def extensions(self, file: FileNames, type_: str, name: str) -> list[Definition]:
+        """Return the definitions of a name that code adds to a type: of a library, or of another file."""
+        return [
+            each
+            for each in self.of_family(file, name)
+            if each.container[-1:] == (type_,)
+            and (file.family in EXTENDED or self._names.file(each.entry).is_assigned(each))
+        ]
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the language of a file, and in those that share names with it."""

@@ -17,7 +17,7 @@ import numpy as np
 from gitmem.arrays import NDArray, differences, distinct_with_places, first_of_each, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import PRIVATE_IN_FOLDER, family_of
-from gitmem.references.library_members import OTHER_MEMBERS
+from gitmem.references.library_members import FUNCTIONS, OTHER_MEMBERS
 from gitmem.store.occurrences import DEFINED, IMPORTED, INHERITED, NAMES, REFERRED
 from gitmem.store.posting_merge import merge_postings
 from gitmem.store.postings import SortedPostings
@@ -282,7 +282,8 @@ def weight_of(name: str, family: str, defining: int) -> float:
         weight *= 0.1
     if defining > _AMBIGUOUS:
         weight *= 0.1
-    return weight * 0.1 if name in OTHER_MEMBERS.get(family, ()) else weight
+    is_other = name in OTHER_MEMBERS.get(family, ()) or name in FUNCTIONS.get(family, ())
+    return weight * 0.1 if is_other else weight
 
 
 def factor_of(roles: int) -> float:

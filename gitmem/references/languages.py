@@ -45,7 +45,19 @@ NAMESPACED: Final = frozenset({"php"})
 EXTENDED: Final = frozenset({"go", "rust", "c", "csharp", "swift", "ruby"})
 """Families in which the members of a class may be in other files than the class."""
 
-CONSTRUCTED: Final = frozenset({"java", "c", "csharp"})
+EXTENDING: Final = frozenset({"rust", "csharp", "kotlin", "scala", "swift", "dart"})
+"""Languages, not families, in which code gives types of a library further members: extensions, traits."""
+
+DYNAMIC: Final = frozenset({"bash", "elixir", "fish", "perl", "php", "powershell", "ruby", "tcl", "vim"})
+"""Families in which a function that another one defines is known outside of it."""
+
+CAPITALISED: Final = frozenset({"java", "csharp", "swift", "ruby", "php", "dart", "elixir", "crystal"})
+"""Families in which a name with a capital before a member is a class or module: `Regexp.escape`."""
+
+FLAT: Final = frozenset({"toml", "json"})
+"""Families whose definitions, the packages of manifests, are inside of no others."""
+
+CONSTRUCTED: Final = frozenset({"java", "c", "csharp", "dart"})
 """Families in which a function with the name of its class creates objects of it."""
 
 FIELD_READING: Final = frozenset({"rust", "java", "kotlin", "php", "c", "cpp", "cuda"})

@@ -53,7 +53,7 @@ _JAVA: Final = frozenset(
     "getLast push pop peek poll offer name ordinal getId getType getPath getParent exists create newInstance invoke "
     "getBytes print println printf let also use plus minus times toList toSet joinToString matches find group reset "
     "update copy clone error info debug warn trace getInstance getProperty send receive cancel isDone count min max "
-    "sum sorted".split()
+    "sum sorted toInt toLong toDouble toFloat toByte toShort toChar toBoolean asSequence intValue longValue".split()
 )
 _C: Final = frozenset(
     "size empty begin end cbegin rbegin push_back pop_back emplace_back emplace insert erase find count clear reset "
@@ -69,8 +69,8 @@ _CSHARP: Final = frozenset(
     "FlushAsync Append AppendLine Format Join Split Trim Replace Substring StartsWith EndsWith ToLower ToUpper Parse "
     "TryParse Get Set Invoke Create Start Stop Run Wait Cancel Push Pop Peek Enqueue Dequeue MoveNext GetEnumerator "
     "Reset Build Copy CopyTo Clone Send SendAsync Execute ExecuteAsync Concat Min Max Sum Average Distinct Skip Take "
-    "Cast OfType GetValue SetValue GetProperty Union Except Aggregate Reverse Sort Find ForEach Exists Delete Log "
-    "Equal".split()
+    "Cast OfType AsTask GetValue SetValue GetProperty Union Except Aggregate Reverse Sort Find ForEach Exists Delete "
+    "Log Equal".split()
 )
 _RUBY: Final = frozenset(
     "new call to_s to_str to_a to_h to_i to_f to_sym to_proc inspect size length count each each_with_index "
@@ -81,7 +81,7 @@ _RUBY: Final = frozenset(
     "index sample write read puts print open close start stop run name id type value path start_with? end_with? match "
     "match? scan format upcase downcase capitalize add remove clear set get concat lines chars bytes encode hash eql? "
     "equal? method class raise message backtrace exist? instance_eval class_eval yield next info debug warn error "
-    "body headers".split()
+    "body headers on escape".split()
 )
 _PHP: Final = frozenset(
     "get set has add remove count current key next rewind valid offsetGet offsetSet offsetExists offsetUnset format "
@@ -150,6 +150,18 @@ OTHER_MEMBERS: Final[Mapping[str, frozenset[str]]] = {
 """Members by family of languages."""
 
 FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
+    "rust": frozenset(
+        "allow assert assert_eq assert_ne cfg cfg_attr column compile_error concat dbg debug_assert debug_assert_eq "
+        "debug_assert_ne deny deprecated derive doc drop env eprint eprintln error expect file format format_args "
+        "ignore include include_bytes include_str inline line macro_export matches must_use non_exhaustive option_env "
+        "panic path print println repr should_panic stringify test thread_local todo unimplemented unreachable vec warn "
+        "write writeln".split()
+    ),
+    "elixir": frozenset(
+        "abs apply binding byte_size elem exit get_in hd if inspect length map_size match? max min node pop_in "
+        "put_elem put_in raise round self send spawn spawn_link struct struct! tap then throw tl to_charlist "
+        "to_string trunc tuple_size unless update_in".split()
+    ),
     "c": frozenset(
         "malloc calloc realloc free memcpy memmove memset memcmp memchr strlen strcmp strncmp strcasecmp strncasecmp "
         "strcpy strncpy strcat strncat strdup strndup strchr strrchr strstr strtok strtok_r strtol strtoul strtoll "
@@ -187,7 +199,8 @@ FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
         "pack unpack".split()
     ),
 }
-"""Functions of the library by family, where a bare name needs no import. One of that name may be the repository's."""
+"""Functions, macros and attributes of the library by family, where a bare name needs no import. One of that name may be
+the repository's."""
 
 POINTERS: Final[Mapping[str, frozenset[str]]] = {
     "rust": frozenset("Arc Rc Box Ref RefMut MutexGuard Cow Pin impl dyn".split()),
@@ -211,6 +224,7 @@ GLOBALS: Final[Mapping[str, frozenset[str]]] = {
         "supervisor timer unicode application code dict ordsets gen_tcp ssl httpc zlib base64 calendar init logger "
         "persistent_term".split()
     ),
+    "solidity": frozenset("abi msg block tx address bytes string type".split()),
     "lua": frozenset("string table math io os coroutine debug package utf8 bit jit vim".split()),
 }
 """Objects and namespaces of the library that need no import, by family. Their members are never those of a tree."""

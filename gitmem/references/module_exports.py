@@ -1,10 +1,11 @@
 """Find the definitions that modules export: their own, and those that they import and export again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
+from gitmem.references.module_paths import may_re_export
 from gitmem.references.tree_names import Binding, Definition, FileNames, Names, split_module
 
 MAIN_EXPORTS: Final = ("", "default")
@@ -59,24 +60,43 @@ class ModuleExports:
             return True
         if file.family in IMPORTING:
             return False
-        return split_module(module)[-1:] == [definition.container[-1]] or not self._by_name.is_member(file, definition)
+        if split_module(module)[-1:] == [definition.container[-1]] or not self._by_name.is_member(file, definition):
+            return True
+        # Kotlin writes a function that extends a class behind its name, and imports it by its own.
+        return file.family == "java" and self._names.file(definition.entry).is_assigned(definition)
 
     def _re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions that a module imports under a name, or else those that it imports with all others."""
         for imported in (name, "*"):
-            matches: list[Definition] = []
-            for entry in self._names.importers(imported):
-                other = self._names.file(entry)
-                if entry == file.entry or other.family != file.family:
-                    continue
-                if not self._names.names_module(module, file, other):
-                    continue
-                for binding in other.bindings.get(imported, ()):
-                    original = name if imported == "*" else binding.original or name
-                    matches += self.exported(other, binding.module, original)
+            matches = [
+                each
+                for other, binding in self._imports_of(file, module, imported)
+                for each in self.exported(other, binding.module, name if imported == "*" else binding.original or name)
+            ]
             if matches:
                 return unique(matches)
-        return []
+        return self._behind_re_exported(file, module, name) if file.family == "rust" else []
+
+    def _behind_re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions in a module that its parent re-exports: `pub use a::*` makes `a::b` known as `b`."""
+        parent, _, last = module.replace("::", ".").rpartition(".")
+        if not parent:
+            return []
+        return unique(
+            each
+            for imported in (last, "*")
+            for other, binding in self._imports_of(file, parent, imported)
+            for each in self.exported(other, f"{binding.module}.{last}", name)
+        )
+
+    def _imports_of(self, file: FileNames, module: str, imported: str) -> Iterator[tuple[FileNames, Binding]]:
+        """Yield the imports of a name, or of all with `*`, in the files of a module that may export them again."""
+        for entry in self._names.importers(imported):
+            other = self._names.file(entry)
+            if entry == file.entry or other.family != file.family:
+                continue
+            if may_re_export(module, other.path, other.family) and self._names.names_module(module, file, other):
+                yield from ((other, binding) for binding in other.bindings.get(imported, ()))
 
     def assigned(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions of a name in a module that are assigned to a member of one of its objects."""

@@ -1,15 +1,25 @@
-"""Whether the module of an import, as it is written, is a file of the tree. Pure but for the existence of paths.
+"""Whether the module of an import, as it is written, is a file of the tree. Pure but for questions about the tree.
 
-No language server's project files are read: the tail of a path says enough, and the names that the file defines must
-also fit. Each rule compares the written module with the path of a file that is already known to define the name.
+The tail of a path says enough in most languages, and the names that the file defines must also fit. Of project files,
+only the names of packages in manifests are used, which the index has. Each rule compares the written module with the
+path of a file that is already known to define the name.
 """
 
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
-HasPath = Callable[[str], bool]
+
+class TreePaths(Protocol):
+    """What the rules ask about a tree."""
+
+    def has_path(self, path: str) -> bool:
+        """Return whether the tree has a file at a path."""
+
+    def package_folders(self, name: str, manifest: str) -> Sequence[str]:
+        """Return the folders of the manifests, files of that name, that define a package; "" is the root."""
+
 
 _ECMA_ENDING: Final = re.compile(r"(?:\.d)?\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
 _ECMA_ALIAS: Final = re.compile(r"^(?:@|~|#|\$lib|src)/")
@@ -17,7 +27,9 @@ _MAINS: Final = ("lib/index", "src/index", "lib/main", "src/main", "dist/index")
 """Usual main files of a package, from its folder."""
 
 _RUST_LIBRARIES: Final = frozenset({"std", "core", "alloc", "proc_macro"})
-_CRATE: Final = re.compile(r"(?:^|/)(?:src|tests|examples|benches)/")
+_CRATE: Final = re.compile(r"(?:^|/)(src|tests|examples|benches)/")
+_RUST_ROOTS: Final = frozenset({"lib", "main", "mod"})
+_ECMA_SOURCES: Final = frozenset({"src", "lib", "source"})
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
 _SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc includes classes kotlin java".split())
 """Folders below which namespaces begin. Their names do not belong to one."""
@@ -25,10 +37,21 @@ _SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc incl
 _VERSION: Final = re.compile(r"/v[0-9]+$|\.v[0-9]+$")
 
 
-def names_file(module: str, path: str, importer: str, family: str, has_path: HasPath) -> bool:
+def names_file(module: str, path: str, importer: str, family: str, tree: TreePaths) -> bool:
     """Return whether a module, as the file `importer` writes it, is the file at `path` or the package that it is in."""
     rule = _RULES.get(family)
-    return rule is None or rule(module, path, importer, has_path)
+    return rule is None or rule(module, path, importer, tree)
+
+
+def may_re_export(module: str, path: str, family: str) -> bool:
+    """Return whether a file at a path that a module names can export for it what it imports.
+
+    In Rust this is the root of a crate or module, not any file of it.
+    """
+    if family != "rust":
+        return True
+    stem = posixpath.basename(path).removesuffix(".rs")
+    return stem in _RUST_ROOTS or [stem] == _rust_parts(module)[-1:]
 
 
 def names_part(name: str, path: str) -> bool:
@@ -39,7 +62,7 @@ def names_part(name: str, path: str) -> bool:
     return plain in (part.replace("_", "").replace("-", "").lower() for part in parts)
 
 
-def _python(module: str, path: str, importer: str, has_path: HasPath) -> bool:
+def _python(module: str, path: str, importer: str, tree: TreePaths) -> bool:
     """Compare dotted modules. The folder above the first package is none itself, as `sys.path` has it."""
     name = path.removesuffix("i").removesuffix(".py").removesuffix("/__init__")
     if name == "__init__":
@@ -56,10 +79,10 @@ def _python(module: str, path: str, importer: str, has_path: HasPath) -> bool:
     if not name.endswith("/" + tail):
         return False
     above = name[: -len(tail) - 1]
-    return not has_path(f"{above}/__init__.py") or (above == posixpath.dirname(importer) and "/" not in tail)
+    return not tree.has_path(f"{above}/__init__.py") or (above == posixpath.dirname(importer) and "/" not in tail)
 
 
-def _ecma(module: str, path: str, importer: str, has_path: HasPath) -> bool:
+def _ecma(module: str, path: str, importer: str, tree: TreePaths) -> bool:
     """Compare relative paths, aliases of the root, and names of packages with folders."""
     name = _without_ending(path)
     if module.startswith("."):
@@ -67,20 +90,27 @@ def _ecma(module: str, path: str, importer: str, has_path: HasPath) -> bool:
         if _without_ending(wanted) in (name, posixpath.dirname(name) if _is_index(name) else name) or wanted == path:
             return True
         # A folder with a package is its main file.
-        return name in (posixpath.join(wanted, main) for main in _MAINS) and not has_path(f"{wanted}/index.js")
+        return name in (posixpath.join(wanted, main) for main in _MAINS) and not tree.has_path(f"{wanted}/index.js")
     alias = _ECMA_ALIAS.match(module)
     if alias:
         wanted = _without_ending(module[alias.end() :])
         return any(("/" + each).endswith("/" + wanted) for each in (name, posixpath.dirname(name)) if each)
-    package, _, rest = _split_package(module)
-    folders = posixpath.dirname(path).split("/")
-    return package in folders and (not rest or ("/" + name).find("/" + _without_ending(rest)) >= 0)
-
-
-def _split_package(module: str) -> tuple[str, str, str]:
     parts = module.split("/")
     size = 2 if module.startswith("@") and len(parts) > 1 else 1
-    return parts[size - 1], "/", "/".join(parts[size:])
+    folders = tree.package_folders("/".join(parts[:size]), "package.json")
+    if folders:
+        is_inside = any(_is_in_package(path, folder) for folder in folders)
+    else:
+        is_inside = parts[size - 1] in posixpath.dirname(path).split("/")
+    rest = "/".join(parts[size:])
+    return is_inside and (not rest or ("/" + name).find("/" + _without_ending(rest)) >= 0)
+
+
+def _is_in_package(path: str, folder: str) -> bool:
+    """Return whether a file is in a package. The root folder also has those of tests, examples and other packages."""
+    if folder:
+        return path.startswith(folder + "/")
+    return "/" not in path or path.partition("/")[0] in _ECMA_SOURCES
 
 
 def _without_ending(path: str) -> str:
@@ -91,7 +121,7 @@ def _is_index(name: str) -> bool:
     return posixpath.basename(name) in ("index", "main", "mod")
 
 
-def _go(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
+def _go(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """Compare the import path with a folder; that of the root is known only by the host of a module."""
     folder = posixpath.dirname(path)
     module = _VERSION.sub("", module)
@@ -100,19 +130,25 @@ def _go(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
     return module.count("/") <= 2 and "." in module.partition("/")[0]
 
 
-def _rust(module: str, path: str, importer: str, _has_path: HasPath) -> bool:
+def _rust(module: str, path: str, importer: str, tree: TreePaths) -> bool:
     """Compare the last component with the file or its folder; a crate's own root is any file of its source folder."""
     head = module.replace("::", ".").partition(".")[0]
+    parts = _rust_parts(module)
     if head in _RUST_LIBRARIES or (head == "crate" and _crate(path) != _crate(importer)):
         return False
-    parts = [part for part in module.replace("::", ".").split(".") if part not in ("crate", "self")]
-    stem = path.removesuffix(".rs").removesuffix("/mod").removesuffix("/lib").removesuffix("/main")
     if not parts:
         return _crate(path) == _crate(importer)
+    stem = path.removesuffix(".rs").removesuffix("/mod").removesuffix("/lib").removesuffix("/main")
     if set(parts) == {"super"}:
         return posixpath.dirname(stem) == posixpath.dirname(posixpath.dirname(importer)) or (
             posixpath.dirname(path) == posixpath.dirname(importer)
         )
+    if head == parts[0] and head != "super":
+        folders = _crate_folders(head, tree)
+        if folders and not _has_module(head, importer, tree):
+            return any(_is_library(path, folder) for folder in folders) and (
+                len(parts) == 1 or parts[-1] in stem.split("/")
+            )
     last = parts[-1]
     if posixpath.basename(stem) == last or last.replace("_", "-") in _crate(path).split("/"):
         return True
@@ -120,12 +156,37 @@ def _rust(module: str, path: str, importer: str, _has_path: HasPath) -> bool:
     return last in posixpath.dirname(stem).split("/")
 
 
+def _rust_parts(module: str) -> list[str]:
+    return [part for part in module.replace("::", ".").split(".") if part not in ("crate", "self")]
+
+
+def _crate_folders(name: str, tree: TreePaths) -> list[str]:
+    """Return the folders of the crates with a name. Manifests may write it with hyphens."""
+    spellings = dict.fromkeys((name, name.replace("_", "-")))
+    return [folder for spelling in spellings for folder in tree.package_folders(spelling, "Cargo.toml")]
+
+
+def _has_module(name: str, importer: str, tree: TreePaths) -> bool:
+    """Return whether there is a module next to a file, or below it, that hides the crate of that name."""
+    folders = (posixpath.dirname(importer), importer.removesuffix(".rs"))
+    return any(tree.has_path(posixpath.join(folder, name + end)) for folder in folders for end in (".rs", "/mod.rs"))
+
+
+def _is_library(path: str, folder: str) -> bool:
+    """Return whether a file belongs to the library of the crate in a folder."""
+    inside = path[len(folder) :].lstrip("/") if path.startswith(folder) else ""
+    match = _CRATE.search(path)
+    if match is None:  # a manifest may name any file
+        return bool(folder and inside)
+    return match[1] == "src" and path[: match.start()] == folder
+
+
 def _crate(path: str) -> str:
     match = _CRATE.search(path)
     return path[: match.start()] if match else ""
 
 
-def _java(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
+def _java(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """Compare the package, or the class whose static member is imported, with the end of a path.
 
     Folders of Kotlin leave out the root package by convention.
@@ -137,7 +198,7 @@ def _java(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
     return any(place[-len(parts) :] == parts for place in places)
 
 
-def _c(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
+def _c(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """Compare a header with a file, or with the source that has its name."""
     name, wanted = posixpath.splitext(path)[0], posixpath.splitext(module.removeprefix("./"))[0]
     while wanted.startswith("../"):
@@ -145,14 +206,14 @@ def _c(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
     return ("/" + name).endswith("/" + wanted) or posixpath.basename(name) == posixpath.basename(wanted)
 
 
-def _php(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
+def _php(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """Compare the end of the namespace with that of the folder. What is above it is a root, as PSR-4 maps one."""
     parts = [part for part in module.lower().replace("\\", ".").split(".") if part]
     folders = [folder for folder in posixpath.dirname(path).lower().split("/") if folder]
     return _is_below_root(parts, folders)
 
 
-def _perl(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
+def _perl(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """Compare a package with the end of a path."""
     return ("/" + posixpath.splitext(path)[0]).endswith("/" + module.replace("::", "/"))
 
@@ -165,7 +226,7 @@ def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
     return same in (len(parts), len(folders)) or folders[-1 - same] in _SOURCE_ROOTS
 
 
-_RULES: Final[Mapping[str, Callable[[str, str, str, HasPath], bool]]] = {
+_RULES: Final[Mapping[str, Callable[[str, str, str, TreePaths], bool]]] = {
     "python": _python, "javascript": _ecma, "go": _go, "rust": _rust, "java": _java, "c": _c, "php": _php,
     "perl": _perl,
 }  # fmt: skip

@@ -15,6 +15,7 @@ from gitmem.references.definitions_by_name import DefinitionsByName, Resolution,
 from gitmem.references.languages import (
     ABOVE,
     BARE_MEMBERS,
+    CAPITALISED,
     EXTENDED,
     IMPORTING,
     NAMESPACED,
@@ -252,7 +253,12 @@ class Resolver:
             if self._by_name.has_class(file, parts[-1]):
                 # A known class without such a member: a constructor, a variant, or a member from a library.
                 return self._by_name.members(file, name).opened()
-        return self._by_name.members(file, name)
+        members = self._by_name.members(file, name)
+        return members.opened() if self._is_foreign(file, parts[-1]) else members
+
+    def _is_foreign(self, file: FileNames, name: str) -> bool:
+        """Return whether a name before a member is that of a class or module which the tree does not define."""
+        return file.family in CAPITALISED and name[:1].isupper() and not self._by_name.of_family(file, name)
 
     def _behind_import(self, file: FileNames, name: str, parts: Sequence[str]) -> Resolution:
         matches: list[Definition] = []
@@ -315,12 +321,16 @@ class Resolver:
         if not parts:
             return NOTHING
         # The receiver of a type is a module or a class, never a variable; so this cannot run in circles.
-        if len(parts) > 1 and parts[0] in file.bindings:
+        if parts[-1] in SELVES:
+            known: Sequence[Definition] = self._classes_at(file, line)
+        elif len(parts) > 1 and parts[0] in file.bindings:
             known = self._behind_import(file, parts[-1], parts[:-1]).definitions
         else:
             known = self._resolve_bare(file, parts[-1], line).definitions
         classes = tuple(each for each in known if self._by_name.is_class(each))
         matches = self._behind(classes, path)
+        if not matches and len(path) == 1 and (classes or not known):
+            matches = self._by_name.extensions(file, parts[-1], path[0])
         if matches:
             return _resolution(matches, "type")
         # An attribute of a known type whose own type is not known, or a pointer to an object of unknown type.
@@ -331,7 +341,9 @@ class Resolver:
         # A class without such a member has it from a library, or the type is that of the first call of a chain.
         if classes and file.family not in IMPORTING:
             return self._by_name.members(file, path[-1]).opened()
-        return NOTHING
+        # Code may give types of libraries further functions. One with the name of a library's is rarely meant.
+        members = self._by_name.members(file, path[-1]) if file.extends_types else NOTHING
+        return NOTHING if members.open else members.without_fields().opened()
 
     # Only the name is known.
 

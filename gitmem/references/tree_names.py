@@ -1,7 +1,8 @@
 """Names in the files of one tree: which files define or mention a name, and what each file says about it."""
 
+import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import cached_property
 from typing import Final, Protocol
 
@@ -10,7 +11,15 @@ import numpy as np
 from gitmem.arrays import NDArray, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, build_graph
-from gitmem.references.languages import CONSTRUCTED, FIELD_READING, METHOD_CALLING, QUALIFIED_IN_FOLDER, family_of
+from gitmem.references.languages import (
+    CONSTRUCTED,
+    EXTENDING,
+    FIELD_READING,
+    FLAT,
+    METHOD_CALLING,
+    QUALIFIED_IN_FOLDER,
+    family_of,
+)
 from gitmem.references.module_paths import names_file
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
@@ -68,6 +77,7 @@ class FileNames:
         self.family = family_of(language)
         self.reads_fields = language in FIELD_READING
         self.calls_methods = language in METHOD_CALLING
+        self.extends_types = language in EXTENDING
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob
@@ -100,8 +110,10 @@ class FileNames:
         return bindings
 
     def _bound_name(self, name: bytes, module: str, *, whole: bool) -> str:
-        # `import a.b` gives a Python file the name `a`.
-        return module.partition(".")[0] if whole and self.family == "python" else _text(name)
+        # `import a.b` gives a Python file the name `a`, and `use A::B` a file of Perl the whole.
+        if whole and self.family == "python":
+            return module.partition(".")[0]
+        return module if whole and self.family == "perl" else _text(name)
 
     @cached_property
     def stars(self) -> list[str]:
@@ -139,21 +151,26 @@ class FileNames:
     def _definitions(self) -> list[Definition]:
         matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
         named = [(each, _text(each.name)) for each in matches]
-        return [
-            definition
-            for each, name in named
-            if not self._is_constructor(
-                definition := Definition(self.entry, each.line, each.kind, name, self._container(each, name))
-            )
+        definitions = [
+            Definition(self.entry, each.line, each.kind, name, self._container(each, name)) for each, name in named
         ]
+        if self.family in CONSTRUCTED:
+            classes = {each.symbol for each in definitions if each.kind == CLASS}
+            definitions = [each for each in definitions if not self._is_constructor(each, classes)]
+        return definitions
 
     def _container(self, definition: Occurrence, name: str) -> tuple[str, ...]:
         if self.family in QUALIFIED_IN_FOLDER:
             return tuple(split_parts(_text(definition.receiver)))
+        if self.family in FLAT:
+            return ()
         return self.scopes.container(name, definition.line)
 
     def is_assigned(self, definition: Definition) -> bool:
-        """Return whether a definition is assigned to a member of an object: `a.b = () => ...` defines no bare `b`."""
+        """Return whether a definition is written behind another name: `a.b = () => ...`, `fun Buffer.copy()`.
+
+        It defines no bare `b`, and no member that a class in another file has by itself.
+        """
         return (definition.line, definition.name) in self._assigned
 
     @cached_property
@@ -163,10 +180,13 @@ class FileNames:
             (each.line, _text(each.name)) for each in matches if each.receiver and each.receiver not in _SHARED
         )
 
-    def _is_constructor(self, definition: Definition) -> bool:
+    def _is_constructor(self, definition: Definition, classes: Set[str]) -> bool:
         """Return whether a definition is a constructor: whoever calls it means the class, which has the same name."""
-        is_named_so = definition.container[-1:] == (definition.name,)
-        return is_named_so and definition.kind != CLASS and self.family in CONSTRUCTED
+        if definition.kind == CLASS:
+            return False
+        # A constructor of Dart may have no body, and so no chunk that shows its class.
+        is_unnamed = self.family == "dart" and definition.symbol in classes
+        return is_unnamed or definition.container[-1:] == (definition.name,)
 
     @cached_property
     def _bound(self) -> dict[str, list[tuple[int, str]]]:
@@ -236,6 +256,7 @@ class TreeNames:
         self._files: dict[int, FileNames] = {}
         self._definitions: dict[str, list[Definition]] = {}
         self._paths: dict[str, bool] = {}
+        self._packages: dict[tuple[str, str], tuple[str, ...]] = {}
         self._graph: FileGraph | None = None
 
     def graph(self, weight_of: Callable[[str], float], check: Callable[[], None]) -> FileGraph:
@@ -319,7 +340,7 @@ class TreeNames:
 
     def names_path(self, module: str, file: FileNames, path: str, _tree: int) -> bool:
         """Return the same for a path of the tree, at which there need not be a file."""
-        return names_file(module, path, file.path, file.family, self.has_path)
+        return names_file(module, path, file.path, file.family, self)
 
     def has_path(self, path: str) -> bool:
         """Return whether the tree has a file at a path."""
@@ -327,6 +348,14 @@ class TreeNames:
         if known is None:
             known = self._paths[path] = self.view.find(path.encode("utf-8", "surrogateescape")) is not None
         return known
+
+    def package_folders(self, name: str, manifest: str) -> tuple[str, ...]:
+        """Return the folders of the manifests, files of that name, that define a package; "" is the root."""
+        key = name, manifest
+        if key not in self._packages:
+            paths = (posixpath.split(self.file(entry).path) for entry in self.entries(name, DEFINED).tolist())
+            self._packages[key] = tuple(folder for folder, file in paths if file == manifest)
+        return self._packages[key]
 
 
 def split_parts(text: str) -> list[str]:

@@ -30,6 +30,17 @@ impl Failed {
 }
 """,
     "scala/Cart.scala": "class Cart { def total = 1 }\nclass Bill(cart: Cart) { val sum = cart.total }\n",
+    "ruby/text.rb": "class Text\n  def escape(s)\n  end\nend\nRegexp.escape('a')\nText.escape('a')\n",
+    "elixir/text.ex": "defimpl Inspect, for: Text do\n  def inspect(x, _), do: x\nend\n",
+    "elixir/use.ex": "defmodule Use do\n  def run(x) do\n    inspect(x)\n  end\nend\n",
+    "rust/sort.rs": "pub fn sort_all() {\n    fn pick_first() {}\n    pick_first();\n}\n",
+    "rust/use.rs": "fn use_all() {\n    sort_all();\n    pick_first();\n}\n",
+    "julia/entry.jl": "struct Entry end\nfunction Base.push!(e::Entry, x)\nend\nfunction push_all(e, x)\nend\n",
+    "julia/use.jl": "push!([], 1)\npush_all([], 1)\n",
+    "sol/Base64.sol": "contract Base64 { function encode(bytes memory b) public {} function run() public { _up(); } "
+    "function _up() internal virtual {} }\n",
+    "sol/Use.sol": "import './Base64.sol';\ncontract Use is Base64 {\n"
+    "  function run() public { abi.encode(1); super._up(); }\n}\n",
     "src/shop/Main.kt": "package shop\nimport shop.time.*\nfun run() { hour() }\n",
 }
 
@@ -77,3 +88,25 @@ def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searc
     assert places(shop, "Failed.kind", "mentions") == ["rust/failed.rs:3"]
     assert places(shop, "Failed.kind", "callers") == ["rust/failed.rs:4"]
     assert places(shop, "Cart.total", "mentions") == ["scala/Cart.scala:2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # A class that no file defines, and a function of the library.
+        ("Text.escape", ["ruby/text.rb:6", "ruby/text.rb:5+"]),
+        ("elixir/text.ex:2", ["elixir/use.ex:3+"]),
+        ("julia/entry.jl:2", ["julia/use.jl:1+"]),
+        ("push_all", ["julia/use.jl:2"]),
+        # A function inside of another one is known there alone.
+        ("rust/sort.rs:2", ["rust/sort.rs:3"]),
+        ("sort_all", ["rust/use.rs:2"]),
+        # A namespace of the language, and a method of the contract above.
+        ("Base64.encode", []),
+        ("Base64._up", ["sol/Base64.sol:1", "sol/Use.sol:3"]),
+    ],
+)
+def test_names_of_libraries_and_of_other_functions_are_not_certain(
+    shop: Searcher, name: str, expected: list[str]
+) -> None:
+    assert places(shop, name, "callers") == expected

@@ -154,6 +154,7 @@ GRAMMARS: Final = {
             "class_definition": container("class"),
             "mixin_declaration": container("trait"),
             "extension_declaration": container("impl"),
+            "extension_type_declaration": container("class"),
             "enum_declaration": container("enum"),
             "function_body": dynamic(_dart_body),
             "type_alias": mergeable("type"),
