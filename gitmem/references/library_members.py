@@ -154,8 +154,8 @@ FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
         "allow assert assert_eq assert_ne cfg cfg_attr column compile_error concat dbg debug_assert debug_assert_eq "
         "debug_assert_ne deny deprecated derive doc drop env eprint eprintln error expect file format format_args "
         "ignore include include_bytes include_str inline line macro_export matches must_use non_exhaustive option_env "
-        "panic path print println repr should_panic stringify test thread_local todo unimplemented unreachable vec warn "
-        "write writeln".split()
+        "panic path print println repr should_panic stringify test thread_local todo unimplemented unreachable vec "
+        "warn write writeln".split()
     ),
     "elixir": frozenset(
         "abs apply binding byte_size elem exit get_in hd if inspect length map_size match? max min node pop_in "
