@@ -3,8 +3,10 @@
 A name may have thousands of definitions and of references, so each list is made once for a query.
 """
 
+from collections.abc import Sequence
+
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import DYNAMIC, EXTENDED, IMPORTING, RENAMING
+from gitmem.references.languages import DECLARING, DYNAMIC, EXTENDED, HEADERS, IMPORTING, RENAMING
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 
@@ -15,17 +17,24 @@ _Key = tuple[str, str, frozenset[int]]
 class Resolution(NamedTuple):
     """Definitions that a reference may mean, and the rule that found them: import, class, type, file, package, name.
 
-    `open` says that it may also mean something outside of the tree.
+    `open` says that it may also mean something outside of the tree. `declared` of the definitions are declarations of
+    others among them, as in a header.
     """
 
     definitions: tuple[Definition, ...]
     rule: str
     open: bool = False
+    declared: int = 0
 
     @property
     def is_sure(self) -> bool:
         """Whether exactly one definition is meant."""
-        return len(self.definitions) == 1 and not self.open
+        return self.meanings == 1 and not self.open
+
+    @property
+    def meanings(self) -> int:
+        """Number of the definitions, of which a declaration is none."""
+        return len(self.definitions) - self.declared
 
     def opened(self) -> "Resolution":
         """Return the same definitions as ones that may not be meant."""
@@ -33,16 +42,20 @@ class Resolution(NamedTuple):
 
     def without_functions(self) -> "Resolution":
         """Return the definitions other than functions: a field that is read."""
-        return self._replace(definitions=tuple(each for each in self.definitions if each.kind != FUNCTION))
+        return self._only([each for each in self.definitions if each.kind != FUNCTION])
 
     def without_fields(self) -> "Resolution":
         """Return the functions alone: members that code adds to a type."""
-        return self._replace(definitions=tuple(each for each in self.definitions if each.kind == FUNCTION))
+        return self._only([each for each in self.definitions if each.kind == FUNCTION])
 
     def without_values(self) -> "Resolution":
         """Return the definitions other than values, if there are any: a method that is called."""
-        others = tuple(each for each in self.definitions if each.kind != VALUE)
-        return self._replace(definitions=others) if others else self
+        others = [each for each in self.definitions if each.kind != VALUE]
+        return self._only(others) if others else self
+
+    def _only(self, definitions: Sequence[Definition]) -> "Resolution":
+        is_whole = len(definitions) == len(self.definitions)
+        return self._replace(definitions=tuple(definitions), declared=self.declared if is_whole else 0)
 
 
 class DefinitionsByName:
@@ -115,6 +128,17 @@ class DefinitionsByName:
             if each.container[-1:] == (type_,)
             and (file.family in EXTENDED or self._names.file(each.entry).is_assigned(each))
         ]
+
+    def declared(self, definitions: Sequence[Definition]) -> int:
+        """Return how many of some definitions declare another one of them: in a header, or in the body of a class."""
+        if len(definitions) == 1:
+            return 0
+        here: dict[tuple[str, ...], list[int]] = {}
+        for each in definitions:
+            file = self._names.file(each.entry)
+            is_declared = file.family in DECLARING and file.path.endswith(HEADERS) and not file.is_assigned(each)
+            here.setdefault((*each.container[-1:], each.name), [0, 0])[is_declared] += 1
+        return sum(min(counts) for counts in here.values())
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the language of a file, and in those that share names with it."""

@@ -54,6 +54,10 @@ DYNAMIC: Final = frozenset({"bash", "elixir", "fish", "perl", "php", "powershell
 CAPITALISED: Final = frozenset({"java", "csharp", "swift", "ruby", "php", "dart", "elixir", "crystal"})
 """Families in which a name with a capital before a member is a class or module: `Regexp.escape`."""
 
+DECLARING: Final = frozenset({"c", "python"})
+HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi")
+"""Families that declare in one file what another one defines, and the ends of such files."""
+
 FLAT: Final = frozenset({"toml", "json"})
 """Families whose definitions, the packages of manifests, are inside of no others."""
 

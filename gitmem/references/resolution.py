@@ -16,6 +16,7 @@ from gitmem.references.languages import (
     ABOVE,
     BARE_MEMBERS,
     CAPITALISED,
+    DECLARING,
     EXTENDED,
     IMPORTING,
     NAMESPACED,
@@ -58,6 +59,12 @@ class Resolver:
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
         """Return the definitions that a name with its receiver may mean at a line of a file."""
+        resolution = self._resolve(file, name, receiver, line)
+        if file.family not in DECLARING:
+            return resolution
+        return resolution._replace(declared=self._by_name.declared(resolution.definitions))
+
+    def _resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
         if file.family in QUALIFIED_IN_FOLDER:
             return self._resolve_qualified(file, name, tuple(split_parts(receiver)))
         if not receiver:

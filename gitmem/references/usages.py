@@ -188,7 +188,7 @@ class UsageFinder:
                         if each not in callees and each not in targets:
                             following += [each] if resolution.is_sure else []
                             callees[each] = usage_of(each)._replace(
-                                rule=resolution.rule, candidates=len(resolution.definitions),
+                                rule=resolution.rule, candidates=resolution.meanings,
                                 open=resolution.open, depth=level,
                             )  # fmt: skip
             step = following

@@ -21,6 +21,11 @@ class Parser {
     "c/main.c": "int main() { free(0); return weigh(1); }\n",
     "cpp/box.hpp": "struct Box {\n  int put(int x);\n  int put(char *x) { return 1; }\n  void move();\n};\n",
     "cpp/box.cpp": "int Box::put(int x) { return x; }\nint Box::all() { std::move(1); return put(1); }\n",
+    "cpp/lid.hpp": "class Lid {\n  int fasten(int x);\n};\nint Lid::fasten(int x) { return x; }\n",
+    "cpp/lid.cpp": '#include "lid.hpp"\nint run(Lid lid) { return lid.fasten(1); }\n',
+    "py/tool.py": "def weigh_tool(x):\n    return x\n",
+    "py/tool.pyi": "def weigh_tool(x: int) -> int: ...\n",
+    "py/use.py": "from tool import weigh_tool\nweigh_tool(1)\n",
     "php/level.php": "<?php\nnamespace Shop;\nclass Error {}\nfunction strlen($x) {}\n",
     "php/main.php": "<?php\nnamespace Other;\n$a = new \\Error('x');\nstrlen('y');\n",
     "rust/failed.rs": """pub struct Failed { kind: u8 }
@@ -73,13 +78,28 @@ def test_a_class_without_a_namespace_is_imported_by_its_name_alone(shop: Searche
         ("strlen", ["php/main.php:4+"]),
         ("Shop.Error", []),
         ("Box.move", []),
-        ("cpp/box.hpp:3", ["cpp/box.cpp:2 3"]),
+        # The header declares one of the two.
+        ("cpp/box.hpp:3", ["cpp/box.cpp:2 2"]),
     ],
 )
 def test_functions_of_libraries_and_overloads_in_other_files_are_not_certain(
     shop: Searcher, name: str, expected: list[str]
 ) -> None:
     assert places(shop, "php/level.php:3" if name == "Shop.Error" else name, "callers") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "definitions", "callers"),
+    [
+        ("Lid.fasten", ["cpp/lid.hpp:2", "cpp/lid.hpp:4"], ["cpp/lid.cpp:2"]),
+        ("weigh_tool", ["py/tool.py:1", "py/tool.pyi:1"], ["py/use.py:2"]),
+    ],
+)
+def test_a_declaration_and_its_definition_are_one_meaning(
+    shop: Searcher, name: str, definitions: list[str], callers: list[str]
+) -> None:
+    assert places(shop, name, "definitions") == definitions
+    assert places(shop, name, "callers") == callers
 
 
 def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searcher) -> None:
