@@ -112,7 +112,12 @@ def _go(statement: str) -> Iterator[Import]:
 
 
 def _rust(statement: str) -> Iterator[Import]:
-    body = _COMMENT.sub("", statement).partition("use ")[2].strip(" ;\n")
+    statement = _COMMENT.sub("", statement).strip(" ;\n")
+    crate, alias = _as_pair(statement.partition("extern crate ")[2])
+    if crate:
+        yield Import("", crate, alias)
+        return
+    body = statement.partition("use ")[2].strip()
     for path, alias in _use_paths(body):
         module, _, name = path.rpartition("::")
         if name == "self":

@@ -121,7 +121,7 @@ _RUST: Final = {
         (parameter pattern: (identifier) @_)
         (let_declaration pattern: (identifier) @_)
         (field_declaration name: (field_identifier) @_)""",
-    "import": "(use_declaration) @_",
+    "import": "(use_declaration) @_ (extern_crate_declaration) @_",
     "name": "(identifier) @_",
 }
 _JAVA: Final = {

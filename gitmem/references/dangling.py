@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from gitmem.chunking.languages import language_of
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import IMPORTING, PACKAGED, SELVES, family_of
+from gitmem.references.languages import IMPORTING, PACKAGED, family_of, is_self
 from gitmem.references.library_members import GLOBALS, OTHER_MEMBERS
 from gitmem.references.tree_names import FileNames, Names, split_parts
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, Occurrence
@@ -62,7 +62,7 @@ def _fits(names: Names, file: FileNames, occurrence: Occurrence, removed: Remove
         return False
     if receiver:
         # Of an object nothing but the member's name is known.
-        return bool(container) or (file.family not in IMPORTING and head not in SELVES)
+        return bool(container) or (file.family not in IMPORTING and not is_self(head, file.family))
     is_own = file.tree == removed.tree
     if is_own and file.path == removed.path:
         return True

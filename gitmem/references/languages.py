@@ -33,11 +33,16 @@ BARE_MEMBERS: Final = frozenset(
 )
 """Families in which a bare name may be a member of the class around it."""
 
-SELVES: Final = frozenset(
-    {"self", "cls", "this", "Self", "static", "$this", "@", "super", "base", "parent", "$self", "__PACKAGE__"}
-)
+_SELVES: Final = frozenset({"self", "cls", "this", "Self", "$this", "@", "super", "$self", "__PACKAGE__"})
+_OWN_SELVES: Final[Mapping[str, frozenset[str]]] = {
+    "php": frozenset({"parent", "static"}),
+    "csharp": frozenset({"base"}),
+    "fsharp": frozenset({"base"}),
+}
+"""Words for the own object or class: in all families, and those that elsewhere are usual names of variables."""
+
 ABOVE: Final = frozenset({"super", "base", "parent"})
-"""Words for the own object or class, and those for the class above it."""
+"""Words for the class above the own one."""
 
 NAMESPACED: Final = frozenset({"php"})
 """Families in which a name behind a separator alone is in the root namespace, and most code is in another one."""
@@ -77,3 +82,8 @@ METHOD_CALLING: Final = frozenset({"rust", "java", "php", "ruby"})
 def family_of(language: str) -> str:
     """Return the group of languages to which one belongs."""
     return FAMILY.get(language, language)
+
+
+def is_self(name: str, family: str) -> bool:
+    """Return whether a name before a member is the word for the own object, its class or the one above."""
+    return name in _SELVES or name in _OWN_SELVES.get(family, ())

@@ -216,6 +216,7 @@ GLOBALS: Final[Mapping[str, frozenset[str]]] = {
         "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console globalThis".split()
     ),
     "c": frozenset({"std"}),
+    "rust": frozenset({"std", "core", "alloc"}),
     "elixir": frozenset(
         "Agent Application Atom Base Code DateTime Date Enum Exception File Float Function GenServer IO Inspect "
         "Integer Kernel Keyword List Logger Macro Map MapSet Module NaiveDateTime Node Path Process Protocol Range "

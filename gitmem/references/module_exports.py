@@ -1,11 +1,12 @@
 """Find the definitions that modules export: their own, and those that they import and export again."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
 from gitmem.references.module_paths import may_re_export
+from gitmem.references.rust_paths import closeness
 from gitmem.references.tree_names import Binding, Definition, FileNames, Names, split_module
 
 MAIN_EXPORTS: Final = ("", "default")
@@ -38,6 +39,8 @@ class ModuleExports:
         if key not in self._known:
             self._known[key] = []  # until they are known: modules can import each other
             own = self._defined_in(file, module, name)
+            if file.family == "rust" and len(own) > 1:
+                own = self._closest(file, module, own)
             re_exports = not own and file.family in REEXPORTING
             self._known[key] = own or (self._re_exported(file, module, name) if re_exports else [])
         return self._known[key]
@@ -53,6 +56,11 @@ class ModuleExports:
             if self._is_exported(file, module, each)
             and self._names.names_module(module, file, self._names.file(each.entry))
         ]
+
+    def _closest(self, file: FileNames, module: str, definitions: Sequence[Definition]) -> list[Definition]:
+        """Return the definitions in the files to which a module of Rust fits best."""
+        ranks = [closeness(module, self._names.file(each.entry).path, file.path) for each in definitions]
+        return [each for each, rank in zip(definitions, ranks, strict=True) if rank == min(ranks)]
 
     def _is_exported(self, file: FileNames, module: str, definition: Definition) -> bool:
         """Return whether an import of a module can bring a definition: a member only from its class."""
@@ -86,7 +94,7 @@ class ModuleExports:
             each
             for imported in (last, "*")
             for other, binding in self._imports_of(file, parent, imported)
-            for each in self.exported(other, f"{binding.module}.{last}", name)
+            for each in self.exported(other, _inside(binding, last), name)
         )
 
     def _imports_of(self, file: FileNames, module: str, imported: str) -> Iterator[tuple[FileNames, Binding]]:
@@ -112,6 +120,13 @@ class ModuleExports:
 def unique(matches: Iterable[Definition]) -> list[Definition]:
     """Return definitions in their order, each once."""
     return list(dict.fromkeys(matches))
+
+
+def _inside(binding: Binding, module: str) -> str:
+    """Return the module that an import brings under a name; that of all names brings it from inside of another."""
+    if not binding.original:
+        return binding.module
+    return f"{binding.module}.{module if binding.original == '*' else binding.original}"
 
 
 def _original(binding: Binding, name: str) -> str:

@@ -8,27 +8,16 @@ path of a file that is already known to define the name.
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
-
-class TreePaths(Protocol):
-    """What the rules ask about a tree."""
-
-    def has_path(self, path: str) -> bool:
-        """Return whether the tree has a file at a path."""
-
-    def package_folders(self, name: str, manifest: str) -> Sequence[str]:
-        """Return the folders of the manifests, files of that name, that define a package; "" is the root."""
-
+from gitmem.references.rust_paths import is_root, names_rust_file
+from gitmem.references.tree_paths import TreePaths
 
 _ECMA_ENDING: Final = re.compile(r"(?:\.d)?\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
 _ECMA_ALIAS: Final = re.compile(r"^(?:@|~|#|\$lib|src)/")
 _MAINS: Final = ("lib/index", "src/index", "lib/main", "src/main", "dist/index")
 """Usual main files of a package, from its folder."""
 
-_RUST_LIBRARIES: Final = frozenset({"std", "core", "alloc", "proc_macro"})
-_CRATE: Final = re.compile(r"(?:^|/)(src|tests|examples|benches)/")
-_RUST_ROOTS: Final = frozenset({"lib", "main", "mod"})
 _ECMA_SOURCES: Final = frozenset({"src", "lib", "source"})
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
 _SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc includes classes kotlin java".split())
@@ -48,10 +37,7 @@ def may_re_export(module: str, path: str, family: str) -> bool:
 
     In Rust this is the root of a crate or module, not any file of it.
     """
-    if family != "rust":
-        return True
-    stem = posixpath.basename(path).removesuffix(".rs")
-    return stem in _RUST_ROOTS or [stem] == _rust_parts(module)[-1:]
+    return family != "rust" or is_root(module, path)
 
 
 def names_part(name: str, path: str) -> bool:
@@ -130,62 +116,6 @@ def _go(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     return module.count("/") <= 2 and "." in module.partition("/")[0]
 
 
-def _rust(module: str, path: str, importer: str, tree: TreePaths) -> bool:
-    """Compare the last component with the file or its folder; a crate's own root is any file of its source folder."""
-    head = module.replace("::", ".").partition(".")[0]
-    parts = _rust_parts(module)
-    if head in _RUST_LIBRARIES or (head == "crate" and _crate(path) != _crate(importer)):
-        return False
-    if not parts:
-        return _crate(path) == _crate(importer)
-    stem = path.removesuffix(".rs").removesuffix("/mod").removesuffix("/lib").removesuffix("/main")
-    if set(parts) == {"super"}:
-        return posixpath.dirname(stem) == posixpath.dirname(posixpath.dirname(importer)) or (
-            posixpath.dirname(path) == posixpath.dirname(importer)
-        )
-    if head == parts[0] and head != "super":
-        folders = _crate_folders(head, tree)
-        if folders and not _has_module(head, importer, tree):
-            return any(_is_library(path, folder) for folder in folders) and (
-                len(parts) == 1 or parts[-1] in stem.split("/")
-            )
-    last = parts[-1]
-    if posixpath.basename(stem) == last or last.replace("_", "-") in _crate(path).split("/"):
-        return True
-    # A module re-exports what is in its files.
-    return last in posixpath.dirname(stem).split("/")
-
-
-def _rust_parts(module: str) -> list[str]:
-    return [part for part in module.replace("::", ".").split(".") if part not in ("crate", "self")]
-
-
-def _crate_folders(name: str, tree: TreePaths) -> list[str]:
-    """Return the folders of the crates with a name. Manifests may write it with hyphens."""
-    spellings = dict.fromkeys((name, name.replace("_", "-")))
-    return [folder for spelling in spellings for folder in tree.package_folders(spelling, "Cargo.toml")]
-
-
-def _has_module(name: str, importer: str, tree: TreePaths) -> bool:
-    """Return whether there is a module next to a file, or below it, that hides the crate of that name."""
-    folders = (posixpath.dirname(importer), importer.removesuffix(".rs"))
-    return any(tree.has_path(posixpath.join(folder, name + end)) for folder in folders for end in (".rs", "/mod.rs"))
-
-
-def _is_library(path: str, folder: str) -> bool:
-    """Return whether a file belongs to the library of the crate in a folder."""
-    inside = path[len(folder) :].lstrip("/") if path.startswith(folder) else ""
-    match = _CRATE.search(path)
-    if match is None:  # a manifest may name any file
-        return bool(folder and inside)
-    return match[1] == "src" and path[: match.start()] == folder
-
-
-def _crate(path: str) -> str:
-    match = _CRATE.search(path)
-    return path[: match.start()] if match else ""
-
-
 def _java(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """Compare the package, or the class whose static member is imported, with the end of a path.
 
@@ -227,7 +157,7 @@ def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
 
 
 _RULES: Final[Mapping[str, Callable[[str, str, str, TreePaths], bool]]] = {
-    "python": _python, "javascript": _ecma, "go": _go, "rust": _rust, "java": _java, "c": _c, "php": _php,
+    "python": _python, "javascript": _ecma, "go": _go, "rust": names_rust_file, "java": _java, "c": _c, "php": _php,
     "perl": _perl,
 }  # fmt: skip
 """Rules by family of languages. In others every module may be every file: names alone decide."""

@@ -23,11 +23,12 @@ from gitmem.references.languages import (
     PACKAGED,
     QUALIFIED_IN_FOLDER,
     RENAMING,
-    SELVES,
+    is_self,
 )
 from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
 from gitmem.references.module_exports import MAIN_EXPORTS, ModuleExports, unique
 from gitmem.references.module_paths import names_part
+from gitmem.references.rust_paths import KEYWORDS
 from gitmem.references.tree_names import (
     CLASS,
     CODES,
@@ -72,7 +73,12 @@ class Resolver:
         if receiver == UNKNOWN_RECEIVER.decode():
             return self._by_name.members(file, name)
         parts = split_parts(receiver)
-        if parts and parts[0] in SELVES:
+        if file.family == "rust" and parts and parts[0] in KEYWORDS:
+            size = sum(part in KEYWORDS for part in parts)
+            matches = self._walk(file, ".".join(parts[:size]), [*parts[size:], name])
+            if matches or parts[0] != "self":
+                return _resolution(matches, "import") if matches else self._by_name.members(file, name).opened()
+        if parts and is_self(parts[0], file.family):
             if parts[0] in ABOVE:
                 return _resolution(self._members_above(file, name, line), "class")
             return self._resolve_own(file, name, parts[1:], line)
@@ -328,7 +334,7 @@ class Resolver:
         if not parts:
             return NOTHING
         # The receiver of a type is a module or a class, never a variable; so this cannot run in circles.
-        if parts[-1] in SELVES:
+        if is_self(parts[-1], file.family):
             known: Sequence[Definition] = self._classes_at(file, line)
         elif len(parts) > 1 and parts[0] in file.bindings:
             known = self._behind_import(file, parts[-1], parts[:-1]).definitions

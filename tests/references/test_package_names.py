@@ -34,6 +34,27 @@ fn main() {
     "other/Cargo.toml": '[package]\nname = "other"\n\n[lib]\nname = "spare"\n',
     "other/src/lib.rs": "pub struct Cart;\nimpl Cart { pub fn open() {} }\n",
     "other/tests/use.rs": "use spare::Cart;\nfn main() { Cart::open(); }\n",
+    # Paths from the root of a crate, from the own module and from the one above.
+    "paths/Cargo.toml": '[package]\nname = "paths"\n',
+    "paths/src/lib.rs": """pub mod deep;
+pub extern crate shop_core as core_of_shop;
+pub fn top_call() { self::deep::mid_call(); }
+""",
+    "paths/src/deep/mod.rs": """pub mod low;
+pub fn mid_call() { super::top_call(); crate::top_call(); }
+mod tests {
+    use super::*;
+    fn run() { super::mid_call(); }
+}
+""",
+    "paths/src/deep/low.rs": """fn low_call() {
+    super::super::top_call();
+    super::mid_call();
+    std::deep::mid_call();
+}
+""",
+    "paths/src/other/mod.rs": "pub fn mid_call() {}\nfn run() { self::mid_call(); }\n",
+    "paths/tests/use.rs": "use paths::core_of_shop::Cart;\nfn main() { Cart::open(2); }\n",
     # A module next to a file hides the crate of that name.
     "core/src/till/mod.rs": "mod other;\nuse other::ring;\nfn run() { ring(); }\n",
     "core/src/till/other.rs": "pub fn ring() {}\n",
@@ -57,10 +78,13 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        ("core/src/carts.rs:3", ["core/src/carts.rs:4", "tests/cart.rs:4"]),
+        ("core/src/carts.rs:3", ["core/src/carts.rs:4", "paths/tests/use.rs:2", "tests/cart.rs:4"]),
         ("core/src/carts.rs:8", ["core/src/carts.rs:5", "tests/cart.rs:4"]),
         ("core/src/carts.rs:10", ["tests/cart.rs:5"]),
         ("other/src/lib.rs:2", ["other/tests/use.rs:2"]),
+        ("paths/src/lib.rs:3", ["paths/src/deep/low.rs:2", "paths/src/deep/mod.rs:2"]),
+        ("paths/src/deep/mod.rs:2", ["paths/src/deep/low.rs:3", "paths/src/deep/mod.rs:5", "paths/src/lib.rs:3"]),
+        ("paths/src/other/mod.rs:1", ["paths/src/other/mod.rs:2"]),
         ("core/src/till/other.rs:1", ["core/src/till/mod.rs:3"]),
         ("src/api.ts:1", ["test/api.test.ts:2"]),
         ("js/ui/src/button.ts:1", ["js/app/main.ts:2"]),
