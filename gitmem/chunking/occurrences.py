@@ -31,7 +31,7 @@ from gitmem.chunking.receivers import (
     receiver_before_colon,
 )
 from gitmem.chunking.text_definitions import find_text_definitions
-from gitmem.types import DEFINING, EXPORTS, NO_NAMES, OCCURRENCE_KINDS, NameColumns
+from gitmem.types import DEFINING, EXPORTS, NO_NAMES, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, NameColumns
 
 if TYPE_CHECKING:
     from gitmem.chunking.outline import Unit
@@ -134,6 +134,7 @@ def _add_names(
     # A field or constant is a definition of its own, and has a type as well.
     typed = {node.start_byte for node in captures.get("bound", ())}
     dot_is_joint = language != "php"
+    ends_lines = language == "go"  # with the dot of a chain of calls
     joints = JOINTS if dot_is_joint else PHP_JOINTS
     # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
     for start in sorted(places):
@@ -154,6 +155,13 @@ def _add_names(
             if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
                 code = _READ  # a value assigned to an object changes its state
             names.append((start, code, text, receiver if dot_is_joint else receiver.rpartition(b".")[2]))
+        elif (
+            ends_lines
+            and code == _CALL
+            and data[start - 1] in b"\t\n "
+            and data[max(0, start - 100) : start].rstrip().endswith(b".")
+        ):
+            names.append((start, code, text, UNKNOWN_RECEIVER))
         else:
             names.append((start, code, text, b""))
 

@@ -223,11 +223,11 @@ class Resolver:
     def _base_names(self, file: FileNames, class_: Definition) -> list[tuple[str, str]]:
         """Return the names and receivers of the classes that a class extends, as written."""
         matches = file.occurrences.at(np.flatnonzero(file.occurrences.kinds == _BASE).tolist())
-        whole = (*class_.container, class_.name)
+        whole = (*class_.container, class_.name)  # a class inside of a function is no scope of its own
         return [
             (each.name.decode("utf-8", "replace"), each.receiver.decode("utf-8", "replace"))
             for each in matches
-            if each.line >= class_.line and file.scopes.at(each.line)[: len(whole)] == whole
+            if each.line >= class_.line and file.scopes.at(each.line)[: len(whole)] in (whole, class_.container)
             and self.class_of_base(file, each.line) == class_
         ]  # fmt: skip
 
@@ -288,6 +288,9 @@ class Resolver:
                 here = self._of_main_export(file, module, [*parts[1:], name])
             matches += here
             known = known or bool(binding.original and self._walk(file, module, path))
+        if not matches and file.family in NAMESPACED:
+            # A path from the root may begin with a name that the file imports.
+            matches = self._by_path(file, name, parts)
         if matches:
             return _resolution(unique(matches), "import")
         # An object of the tree whose type is not known; anything else is a library's.
@@ -348,8 +351,9 @@ class Resolver:
             return _resolution(matches, "type")
         # An attribute of a known type whose own type is not known, or a pointer to an object of unknown type.
         is_pointer = parts[-1] in POINTERS.get(file.family, ()) or _TYPE_PARAMETER.match(parts[-1]) is not None
-        # `New()` in `router := New()` is a function: its result may be of any type.
-        if (classes and len(path) > 1) or (not classes and (is_pointer or known)):
+        # `New()` in `router := New()` is a function, as is `config.New()` behind a variable: of any type.
+        is_result = file.family == "go" and len(parts) > 1 and parts[0] not in file.bindings
+        if (classes and len(path) > 1) or (not classes and (is_pointer or known or is_result)):
             return self._by_name.members(file, path[-1])
         # A class without such a member has it from a library, or the type is that of the first call of a chain.
         if classes and file.family not in IMPORTING:
@@ -385,4 +389,6 @@ def _join_module(module: str, names: Sequence[str], family: str) -> str:
         return module + ("" if module.endswith(".") else ".") + ".".join(names)
     if family in ("rust", "java", "csharp", "kotlin"):
         return ".".join((module, *names))
+    if family == "php":
+        return "\\".join((module, *names))
     return ""

@@ -26,9 +26,6 @@ class Parser {
     "py/tool.py": "def weigh_tool(x):\n    return x\n",
     "py/tool.pyi": "def weigh_tool(x: int) -> int: ...\n",
     "py/use.py": "from tool import weigh_tool\nweigh_tool(1)\n",
-    "cs/Base.cs": "class Upper { public void Weigh() {} }\nclass Lower : Upper { void Run() { base.Weigh(); } }\n",
-    "py/above.py": "class Tree:\n    def climb_up(self):\n        parent = find()\n        parent.climb_up()\n",
-    "cpp/tree.cpp": "class Tree { void sink_down(Tree base) { base.sink_down(base); } };\n",
     "php/level.php": "<?php\nnamespace Shop;\nclass Error {}\nfunction strlen($x) {}\n",
     "php/main.php": "<?php\nnamespace Other;\n$a = new \\Error('x');\nstrlen('y');\n",
     "rust/failed.rs": """pub struct Failed { kind: u8 }
@@ -121,10 +118,6 @@ def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searc
         ("elixir/text.ex:2", ["elixir/use.ex:3+"]),
         ("julia/entry.jl:2", ["julia/use.jl:1+"]),
         ("push_all", ["julia/use.jl:2"]),
-        # The class above in one language, a variable in others.
-        ("Upper.Weigh", ["cs/Base.cs:2"]),
-        ("climb_up", ["py/above.py:4"]),
-        ("sink_down", ["cpp/tree.cpp:1"]),
         # A function inside of another one is known there alone.
         ("rust/sort.rs:2", ["rust/sort.rs:3"]),
         ("sort_all", ["rust/use.rs:2"]),
