@@ -52,6 +52,9 @@ MAX_USAGE_DEPTH: Final = 5
 UNKNOWN_RECEIVER: Final = b"?"
 """Receiver that is an expression, such as the result of a call."""
 
+PRIVATE_MARK: Final = b"-"
+"""Begins the receiver of a definition that its class, file or module alone knows."""
+
 EXPORTS: Final = frozenset({b"exports", b"module.exports"})
 """Receivers whose members are the names of a CommonJS module."""
 

@@ -63,6 +63,10 @@ def load_patterns(language: str) -> None:
     _query(language)
 
 
+_NAME_NODES: Final = {"swift": "simple_identifier"}
+"""Nodes that name a function, by grammar. In that of Swift, the type of its result is in the field `name` as well."""
+
+
 @cache
 def _patterns(language: str) -> Sequence[str]:
     """Return the patterns of a language, each with the kind of its occurrences."""
@@ -109,4 +113,5 @@ def _unit_patterns(grammar: Grammar, node_types: Container[str]) -> Iterator[str
     for node_type, rule in grammar.table.items():
         kind = KIND_OF_UNIT.get(rule.chunk_type)
         if kind and rule.shape in _UNITS and rule.name is None and node_type in node_types:
-            yield f"({node_type} name: (_) @{kind})"
+            name = _NAME_NODES.get(grammar.parser, "_") if kind == "function" else "_"
+            yield f"({node_type} name: ({name}) @{kind})"

@@ -19,6 +19,7 @@ from gitmem.chunking.line_tree import LineNode, find_line_captures
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
+from gitmem.chunking.privacy import privacy_of
 from gitmem.chunking.receivers import (
     COLON,
     COLON_JOINED,
@@ -31,7 +32,15 @@ from gitmem.chunking.receivers import (
     receiver_before_colon,
 )
 from gitmem.chunking.text_definitions import find_text_definitions
-from gitmem.types import DEFINING, EXPORTS, NO_NAMES, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, NameColumns
+from gitmem.types import (
+    DEFINING,
+    EXPORTS,
+    NO_NAMES,
+    OCCURRENCE_KINDS,
+    PRIVATE_MARK,
+    UNKNOWN_RECEIVER,
+    NameColumns,
+)
 
 if TYPE_CHECKING:
     from gitmem.chunking.outline import Unit
@@ -66,6 +75,9 @@ _CALL_IN_TEXT: Final = re.compile(rb"(?<!" + LETTER + rb")([A-Za-z_$][\w$]*)\(")
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
+
+_CHAIN_REACH: Final = 100
+"""Bytes before a name in which the dot of a chain is looked for."""
 
 _Name = tuple[int, int, bytes, bytes]
 """Start, kind, text and receiver of a name. A plain tuple, because there are many."""
@@ -135,6 +147,7 @@ def _add_names(
     typed = {node.start_byte for node in captures.get("bound", ())}
     dot_is_joint = language != "php"
     ends_lines = language == "go"  # with the dot of a chain of calls
+    is_private = privacy_of(language)
     joints = JOINTS if dot_is_joint else PHP_JOINTS
     # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
     for start in sorted(places):
@@ -147,6 +160,7 @@ def _add_names(
                 names.append((start, _BOUND, text, receiver))
         if code == _BOUND or (code == _VALUE and language == "bash" and not text.isupper()):
             continue  # a variable of the function or script alone
+        receiver = b""
         if start and data[start - 1] in joints:
             if data[start - 1] == COLON and language in COLON_JOINED:
                 receiver = receiver_before_colon(data, start)
@@ -154,16 +168,17 @@ def _add_names(
                 receiver = plain_receiver(data, shape, start) or find_receiver(data, start)
             if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
                 code = _READ  # a value assigned to an object changes its state
-            names.append((start, code, text, receiver if dot_is_joint else receiver.rpartition(b".")[2]))
-        elif (
-            ends_lines
-            and code == _CALL
-            and data[start - 1] in b"\t\n "
-            and data[max(0, start - 100) : start].rstrip().endswith(b".")
-        ):
-            names.append((start, code, text, UNKNOWN_RECEIVER))
-        else:
-            names.append((start, code, text, b""))
+            receiver = receiver if dot_is_joint else receiver.rpartition(b".")[2]
+        elif ends_lines and code == _CALL and _is_chained(data, start):
+            receiver = UNKNOWN_RECEIVER
+        if code < DEFINING and is_private is not None and is_private(data, start):
+            receiver = PRIVATE_MARK + receiver
+        names.append((start, code, text, receiver))
+
+
+def _is_chained(data: bytes, start: int) -> bool:
+    """Return whether a name follows a dot at the end of a line above it."""
+    return data[start - 1] in b"\t\n " and data[max(0, start - _CHAIN_REACH) : start].rstrip().endswith(b".")
 
 
 def _add_mentions(

@@ -189,6 +189,7 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
                 (struct_declaration (struct_declarator (pointer_declarator declarator: (identifier) @_))))""",
     },
     "zig": {
+        "function": "(FnProto function: (IDENTIFIER) @_)",
         "value": "(ContainerField (ErrorUnionExpr (SuffixExpr variable_type_function: (IDENTIFIER) @_)))",
     },
 }

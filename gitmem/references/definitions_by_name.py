@@ -6,8 +6,9 @@ A name may have thousands of definitions and of references, so each list is made
 from collections.abc import Sequence
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import DECLARING, DYNAMIC, EXTENDED, HEADERS, IMPORTING, RENAMING
+from gitmem.references.languages import BEHIND_OBJECTS, DECLARING, DYNAMIC, EXTENDED, HEADERS, IMPORTING, RENAMING
 from gitmem.references.library_members import OTHER_MEMBERS
+from gitmem.references.rust_paths import is_below
 from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 
 _Key = tuple[str, str, frozenset[int]]
@@ -64,13 +65,14 @@ class DefinitionsByName:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._families: dict[_Key, list[Definition]] = {}
-        self._folders: dict[tuple[str, str, str, int], list[Definition]] = {}
-        self._all_by_name: dict[_Key, Resolution] = {}
-        self._members_by_name: dict[_Key, Resolution] = {}
+        self._private: dict[_Key, bool] = {}
+        self._folders: dict[tuple[_Key, int, tuple[str, int]], list[Definition]] = {}
+        self._all_by_name: dict[tuple[_Key, int], Resolution] = {}
+        self._members_by_name: dict[tuple[_Key, int], Resolution] = {}
 
     def members(self, file: FileNames, name: str) -> Resolution:
         """Return the members of that name of all classes: the object before the name is not known."""
-        key = file.family, name, self._names.reach(file)
+        key = self._key(file, name)
         if key not in self._members_by_name:
             matches = self.of_family(file, name)
             members = [each for each in matches if each.container]
@@ -83,9 +85,11 @@ class DefinitionsByName:
 
     def all(self, file: FileNames, name: str) -> Resolution:
         """Return the definitions of a name at the top level of files, or else all."""
-        key = file.family, name, self._names.reach(file)
+        key = self._key(file, name)
         if key not in self._all_by_name:
             matches = [each for each in self.of_family(file, name) if not self.is_local(each)]
+            if file.family in BEHIND_OBJECTS:
+                matches = [each for each in matches if not self._names.file(each.entry).is_assigned(each)]
             top = [each for each in matches if not each.container]
             free = top or [each for each in matches if not self.is_member(file, each)]
             # A bare name reaches members of another class only by inheritance or inclusion, which may be a library's.
@@ -112,7 +116,7 @@ class DefinitionsByName:
 
     def has_class(self, file: FileNames, name: str) -> bool:
         """Return whether a class of the tree has a name, in the family of a file."""
-        return any(self.is_class(each) for each in self.of_family(file, name))
+        return any(self.is_class(each) for each in self._all_of_family(file, name))
 
     def is_member(self, file: FileNames, definition: Definition) -> bool:
         """Return whether a definition is inside of a class or object, not only of a namespace or function."""
@@ -141,12 +145,39 @@ class DefinitionsByName:
         return sum(min(counts) for counts in here.values())
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
-        """Return the definitions of a name in the language of a file, and in those that share names with it."""
+        """Return the definitions of a name in the family of languages of a file that the file can see."""
+        matches = self._all_of_family(file, name)
+        key = file.family, name, self._names.reach(file)
+        return [each for each in matches if self._is_seen(file, each)] if self._has_private(key) else matches
+
+    def _all_of_family(self, file: FileNames, name: str) -> list[Definition]:
         key = file.family, name, self._names.reach(file)
         if key not in self._families:
             definitions = self._names.definitions(name)
             self._families[key] = [each for each in definitions if self._is_reached(each, file.family, key[2])]
         return self._families[key]
+
+    def _has_private(self, key: _Key) -> bool:
+        """Return whether one of the definitions of a name is private, so that files see different ones."""
+        if key not in self._private:
+            self._private[key] = any(self._names.file(each.entry).is_private(each) for each in self._families[key])
+        return self._private[key]
+
+    def _is_seen(self, file: FileNames, definition: Definition) -> bool:
+        other = self._names.file(definition.entry)
+        if other.entry == file.entry or not other.is_private(definition):
+            return True
+        if file.family == "rust":
+            return is_below(file.path, other.path)
+        if file.family == "csharp":  # another part of the same class
+            return any(self.is_class(each) for name in definition.container[-1:] for each in file.definitions(name))
+        return file.includes(other.path)
+
+    def _key(self, file: FileNames, name: str) -> tuple[_Key, int]:
+        """Return the key of a name for the lists of a file: that of all files, if they see the same definitions."""
+        self.of_family(file, name)
+        key = file.family, name, self._names.reach(file)
+        return key, file.entry if self._has_private(key) else -1
 
     def _is_reached(self, definition: Definition, family: str, reach: frozenset[int]) -> bool:
         file = self._names.file(definition.entry)
@@ -154,12 +185,13 @@ class DefinitionsByName:
 
     def in_folder(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name at the top level of the files in the folder of a file."""
-        key = file.family, name, *folder_of(file)
+        folder = folder_of(file)
+        key = *self._key(file, name), folder
         if key not in self._folders:
             self._folders[key] = [
                 each
                 for each in self.of_family(file, name)
-                if not each.container and folder_of(self._names.file(each.entry)) == key[2:]
+                if not each.container and folder_of(self._names.file(each.entry)) == folder
             ]
         return self._folders[key]
 

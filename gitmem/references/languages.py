@@ -28,6 +28,12 @@ PACKAGED: Final = frozenset({"go", "java"})
 PRIVATE_IN_FOLDER: Final = frozenset({"go"})
 """Families in which a name that begins with a small letter is known in its folder alone."""
 
+PRIVATE_BY_NAME: Final = frozenset({"dart"})
+"""Families in which a name that begins with an underscore is known in its file alone."""
+
+PRIVATE_OUTSIDE_OF_CLASSES: Final = frozenset({"c", "rust"})
+"""Families in which the word that makes a definition private says so at the top level alone: `static`, no `pub`."""
+
 BARE_MEMBERS: Final = frozenset(
     {"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala", "perl", "crystal", "visualbasic", "pony"}
 )
@@ -53,8 +59,8 @@ EXTENDED: Final = frozenset({"go", "rust", "c", "csharp", "swift", "ruby"})
 EXTENDING: Final = frozenset({"rust", "csharp", "kotlin", "scala", "swift", "dart"})
 """Languages, not families, in which code gives types of a library further members: extensions, traits."""
 
-DYNAMIC: Final = frozenset({"bash", "elixir", "fish", "perl", "php", "powershell", "ruby", "tcl", "vim"})
-"""Families in which a function that another one defines is known outside of it."""
+DYNAMIC: Final = frozenset({"bash", "elixir", "fish", "perl", "php", "powershell", "ruby", "tcl", "vim", "zig"})
+"""Families in which a function that another one defines is known outside of it. In Zig, one may return a type."""
 
 CAPITALISED: Final = frozenset({"java", "csharp", "swift", "ruby", "php", "dart", "elixir", "crystal"})
 """Families in which a name with a capital before a member is a class or module: `Regexp.escape`."""
@@ -62,6 +68,9 @@ CAPITALISED: Final = frozenset({"java", "csharp", "swift", "ruby", "php", "dart"
 DECLARING: Final = frozenset({"c", "python"})
 HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi")
 """Families that declare in one file what another one defines, and the ends of such files."""
+
+BEHIND_OBJECTS: Final = frozenset({"javascript", "lua"})
+"""Families in which a function that is defined behind an object, `function a.b()`, is never called without one."""
 
 FLAT: Final = frozenset({"toml", "json"})
 """Families whose definitions, the packages of manifests, are inside of no others."""

@@ -150,6 +150,15 @@ OTHER_MEMBERS: Final[Mapping[str, frozenset[str]]] = {
 """Members by family of languages."""
 
 FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
+    **{family: OTHER_MEMBERS[family] for family in ("haskell", "julia", "lua", "ocaml", "r")},
+    "java": frozenset(
+        "also apply arrayOf assert assertEquals assertFalse assertNotNull assertNull assertThrows assertTrue async "
+        "check checkNotNull compareBy delay emptyList emptyMap emptySet error fail flow flowOf generateSequence "
+        "intArrayOf launch lazy let linkedMapOf listOf listOfNotNull mapOf maxOf measureTimeMillis minOf mutableListOf "
+        "mutableMapOf mutableSetOf print println readLine repeat require requireNotNull run runBlocking runCatching "
+        "sequence sequenceOf setOf sortedMapOf suspendCoroutine synchronized takeIf to verify with withContext "
+        "withTimeout".split()
+    ),
     "rust": frozenset(
         "allow assert assert_eq assert_ne cfg cfg_attr column compile_error concat dbg debug_assert debug_assert_eq "
         "debug_assert_ne deny deprecated derive doc drop env eprint eprintln error expect file format format_args "
@@ -216,6 +225,7 @@ GLOBALS: Final[Mapping[str, frozenset[str]]] = {
         "Reflect RegExp Set String Symbol URL Uint8Array WeakMap WeakSet console globalThis".split()
     ),
     "c": frozenset({"std"}),
+    "csharp": frozenset("bool byte char decimal double float int long object short string uint ulong".split()),
     "rust": frozenset({"std", "core", "alloc"}),
     "elixir": frozenset(
         "Agent Application Atom Base Code DateTime Date Enum Exception File Float Function GenServer IO Inspect "

@@ -270,8 +270,8 @@ class Resolver:
         return members.opened() if self._is_foreign(file, parts[-1]) else members
 
     def _is_foreign(self, file: FileNames, name: str) -> bool:
-        """Return whether a name before a member is that of a class or module which the tree does not define."""
-        return file.family in CAPITALISED and name[:1].isupper() and not self._by_name.of_family(file, name)
+        """Return whether a name before a member may be that of a class or module which the tree does not define."""
+        return file.family in CAPITALISED and name[:1].isupper() and not self._by_name.has_class(file, name)
 
     def _behind_import(self, file: FileNames, name: str, parts: Sequence[str]) -> Resolution:
         matches: list[Definition] = []

@@ -50,6 +50,12 @@ def closeness(module: str, path: str, importer: str) -> int:
     return 1 if any(_is_related(modules, each) for each in wanted) else 2
 
 
+def is_below(path: str, of_path: str) -> bool:
+    """Return whether a file is inside of the module of another one, and so sees what is private there."""
+    modules = _modules(of_path)
+    return _crate(path) == _crate(of_path) and _modules(path)[: len(modules)] == modules
+
+
 def is_root(module: str, path: str) -> bool:
     """Return whether a file is the root of a crate or module, which can export what it imports: `pub use`."""
     stem = posixpath.basename(path).removesuffix(".rs")

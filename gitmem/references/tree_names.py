@@ -16,7 +16,10 @@ from gitmem.references.languages import (
     EXTENDING,
     FIELD_READING,
     FLAT,
+    HEADERS,
     METHOD_CALLING,
+    PRIVATE_BY_NAME,
+    PRIVATE_OUTSIDE_OF_CLASSES,
     QUALIFIED_IN_FOLDER,
     family_of,
 )
@@ -25,7 +28,7 @@ from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import DEFINING, EXPORTS, OCCURRENCE_KINDS, Occurrence
+from gitmem.types import DEFINING, EXPORTS, OCCURRENCE_KINDS, PRIVATE_MARK, Occurrence
 
 MAX_DEFINING_FILES: Final = 400
 """Files whose definitions of one name are read. A name with more of them says nothing about which is meant."""
@@ -39,6 +42,8 @@ FUNCTION, CLASS, VALUE = 0, 1, 2
 _IMPORT, _ALIAS, _BOUND = (CODES[kind] for kind in ("import", "alias", "bound"))
 _SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root"}
 """Objects of JavaScript whose members are also known without them."""
+
+_NO_OBJECTS: Final = _SHARED | {b"", PRIVATE_MARK}
 
 _MODULE_PARTS: Final = re.compile(r"[./\\:]+")
 _PARTS: Final = re.compile(r"\.|::|->|\\|:")
@@ -120,6 +125,13 @@ class FileNames:
         """Modules of which everything is imported."""
         return [binding.module for binding in self.bindings.get("*", ())]
 
+    def includes(self, path: str) -> bool:
+        """Return whether the file includes another one of the language C as it is, such as `#include "sort.c"`."""
+        end = posixpath.basename(path)
+        return self.family == "c" and any(
+            posixpath.basename(binding.module) == end for bindings in self.bindings.values() for binding in bindings
+        )
+
     def imported_path(self, occurrence: Occurrence) -> tuple[str, ...]:
         """Return the names of a reference from its module on, as the imports of the file complete them."""
         receiver = _text(occurrence.receiver)
@@ -176,9 +188,20 @@ class FileNames:
     @cached_property
     def _assigned(self) -> frozenset[tuple[int, str]]:
         matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
-        return frozenset(
-            (each.line, _text(each.name)) for each in matches if each.receiver and each.receiver not in _SHARED
-        )
+        return frozenset((each.line, _text(each.name)) for each in matches if each.receiver not in _NO_OBJECTS)
+
+    def is_private(self, definition: Definition) -> bool:
+        """Return whether a definition is known in its class, file or module alone."""
+        if self.family in PRIVATE_BY_NAME:
+            return definition.name.startswith("_")
+        if self.family in PRIVATE_OUTSIDE_OF_CLASSES and (definition.container or self.path.endswith(HEADERS)):
+            return False
+        return (definition.line, definition.name) in self._private
+
+    @cached_property
+    def _private(self) -> frozenset[tuple[int, str]]:
+        matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
+        return frozenset((each.line, _text(each.name)) for each in matches if each.receiver.startswith(PRIVATE_MARK))
 
     def _is_constructor(self, definition: Definition, classes: Set[str]) -> bool:
         """Return whether a definition is a constructor: whoever calls it means the class, which has the same name."""

@@ -26,6 +26,22 @@ class Parser {
     "py/tool.py": "def weigh_tool(x):\n    return x\n",
     "py/tool.pyi": "def weigh_tool(x: int) -> int: ...\n",
     "py/use.py": "from tool import weigh_tool\nweigh_tool(1)\n",
+    "zig/file.zig": """pub fn File(comptime x: type) type {
+    return struct {
+        pub fn initFile(fd: u8) void { return other(fd); }
+    };
+}
+""",
+    "zig/use.zig": 'const f = @import("file.zig");\nfn run() void { f.File(u8).initFile(1); }\n',
+    "lua/list.lua": "local List = {}\nfunction List:each_of(x)\n  return x\nend\nreturn List\n",
+    "lua/use.lua": "each_of(1)\nlocal l = require('list')\nl:each_of(2)\n",
+    "haskell/Show.hs": "module Show where\nshow x = x\nweighAll x = x\n",
+    "haskell/Use.hs": "module Use where\nrun x = show (weighAll x)\n",
+    "cs/Text.cs": "static class Text {\n  public static bool IsNone(this Guid g) { return true; }\n"
+    "  public static int Ending(this Image i) { return 1; }\n}\n",
+    "cs/UseText.cs": "class UseText {\n  string Path { get; set; }\n"
+    "  bool Run() { Path.Ending(); return string.IsNone(1); }\n}\n",
+    "swift/Shop.swift": "class Goods {}\nfunc makeGoods() -> Goods { return Goods() }\n",
     "php/level.php": "<?php\nnamespace Shop;\nclass Error {}\nfunction strlen($x) {}\n",
     "php/main.php": "<?php\nnamespace Other;\n$a = new \\Error('x');\nstrlen('y');\n",
     "rust/failed.rs": """pub struct Failed { kind: u8 }
@@ -118,6 +134,17 @@ def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searc
         ("elixir/text.ex:2", ["elixir/use.ex:3+"]),
         ("julia/entry.jl:2", ["julia/use.jl:1+"]),
         ("push_all", ["julia/use.jl:2"]),
+        # A function of Zig may return a type, whose functions others call.
+        ("initFile", ["zig/use.zig:2"]),
+        # A function behind a table is never called without one.
+        ("List.each_of", ["lua/use.lua:3"]),
+        ("haskell/Show.hs:2", ["haskell/Use.hs:2+"]),
+        ("haskell/Show.hs:3", ["haskell/Use.hs:2"]),
+        # A type of the language, and a property that has the name of a class of the library.
+        ("Text.IsNone", []),
+        ("Text.Ending", ["cs/UseText.cs:3+"]),
+        # The type of a result is no name of its function.
+        ("Goods", ["swift/Shop.swift:2"]),
         # A function inside of another one is known there alone.
         ("rust/sort.rs:2", ["rust/sort.rs:3"]),
         ("sort_all", ["rust/use.rs:2"]),
@@ -130,3 +157,7 @@ def test_names_of_libraries_and_of_other_functions_are_not_certain(
     shop: Searcher, name: str, expected: list[str]
 ) -> None:
     assert places(shop, name, "callers") == expected
+
+
+def test_the_type_of_a_result_is_no_definition(shop: Searcher) -> None:
+    assert places(shop, "Goods", "definitions") == ["swift/Shop.swift:1"]
