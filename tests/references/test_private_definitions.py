@@ -28,7 +28,7 @@ FILES = {
     "kotlin/Use.kt": "fun run(tool: Tool) = tool.sharpen()\n",
     "rust/src/deep/mod.rs": "mod low;\nfn helper() {}\nimpl Load for Deep { fn load_it(&self) { helper(); } }\n",
     "rust/src/deep/low.rs": "use super::helper;\nfn run(deep: Deep) { helper(); deep.load_it(); }\n",
-    "rust/src/other.rs": "fn run() { helper(); }\n",
+    "rust/src/other.rs": "fn run(deep: Deep) { helper(); deep.load_it(); }\n",
     "ts/shop.ts": "export class Shop {\n  private close(): void {}\n  constructor(private tool: Tool) {}\n}\n",
     "dart/one.dart": "int _pick(int x) => x;\nint one() => _pick(1);\n",
     "dart/two.dart": "int two() => _pick(1);\n",
@@ -54,7 +54,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("sharpen", ["kotlin/Tools.kt:2"]),
         ("rust/src/deep/mod.rs:2", ["rust/src/deep/low.rs:2", "rust/src/deep/mod.rs:3"]),
         # A method of a trait is as public as this.
-        ("load_it", ["rust/src/deep/low.rs:2"]),
+        ("load_it", ["rust/src/deep/low.rs:2", "rust/src/other.rs:1"]),
         ("_pick", ["dart/one.dart:2"]),
     ],
 )
