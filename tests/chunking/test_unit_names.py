@@ -81,6 +81,12 @@ def test_a_definition_before_its_node_is_not_in_the_comment_above() -> None:
     ]  # fmt: skip
 
 
+def test_a_definition_is_not_in_the_comment_before_it_on_its_line() -> None:
+    names = chunk_blob(b"module A where\n\n{- area gives it -} area x = x\n", "haskell").names
+    rows = zip(names.lines, names.kinds, names.names, strict=True)
+    assert [(line, OCCURRENCE_KINDS[kind]) for line, kind, name in rows if name == b"area"] == [(3, "function")]
+
+
 def test_the_example_in_a_documentation_of_elixir_is_no_definition() -> None:
     text = 'defmodule A do\n  @doc ~S"""\n  iex> area 1\n  """\n  def area(x), do: x\nend\n'
     names = chunk_blob(text.encode(), "elixir").names
