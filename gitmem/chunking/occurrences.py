@@ -68,6 +68,9 @@ _MEMBER_MARKS: Final = (b".", b"->", b"::")
 _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go", "dart", "zig"})
 """Languages whose calls show by the bytes after a name. Patterns for them would capture most names twice."""
 
+_TAGGED: Final = frozenset({"vue", "svelte", "astro"})
+"""Languages whose names are tags."""
+
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
@@ -135,12 +138,7 @@ def _add_names(
     language: str,
 ) -> None:
     """Add the captured names outside of import statements to those of the imports, each place once."""
-    places = _captured_names(data, captures, find_units, spelling_of(language))
-    for node in captures.get("expression", ()):
-        _add_expression(data, places, node.start_byte, node.end_byte)
-    # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
-    known = {name for _, _, name, _ in names}.union(text for code, text in places.values() if code < DEFINING)
-    _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    places = _find_places(data, captures, find_units, {name for _, _, name, _ in names}, language)
     last = statements[-1][1] if statements else 0
     shape = data.translate(SHAPE)
     # A field or constant is a definition of its own, and has a type as well.
@@ -176,6 +174,22 @@ def _add_names(
         names.append((start, code, text, receiver))
 
 
+def _find_places(
+    data: bytes, captures: Mapping[str, Sequence[Node]], find_units: "_FindUnits", imported: set[bytes], language: str
+) -> dict[int, tuple[int, bytes]]:
+    """Return kind and text of the definitions of a file, its references, and mentions of names that it knows."""
+    places = _captured_names(data, captures, find_units, spelling_of(language))
+    for node in captures.get("expression", ()):
+        _add_expression(data, places, node.start_byte, node.end_byte)
+    if language in _TAGGED:
+        _add_components(data, places, captures.get("name", ()))
+        return places
+    # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
+    known = imported.union(text for code, text in places.values() if code < DEFINING)
+    _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    return places
+
+
 def _is_chained(data: bytes, start: int) -> bool:
     """Return whether a name follows a dot at the end of a line above it."""
     return data[start - 1] in b"\t\n " and data[max(0, start - _CHAIN_REACH) : start].rstrip().endswith(b".")
@@ -202,6 +216,18 @@ def _add_mentions(
                 names[start] = _CALL, text
         elif (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
             names[start] = _NAME, text
+
+
+def _add_components(data: bytes, names: dict[int, tuple[int, bytes]], tags: Iterable[Node]) -> None:
+    """Add the components that tags name, as calls: `<Panel>`, and `<my-panel>` for `MyPanel`."""
+    for node in tags:
+        start = node.start_byte
+        text = data[start : node.end_byte]
+        if b"-" in text:
+            text = b"".join(part[:1].upper() + part[1:] for part in text.split(b"-"))
+        is_end = data[start - 1 : start] == b"/"
+        if text[:1].isupper() and text.isalnum() and len(text) <= MAX_NAME and not is_end:
+            names[start] = _CALL, text
 
 
 def _add_expression(data: bytes, names: dict[int, tuple[int, bytes]], start: int, end: int) -> None:

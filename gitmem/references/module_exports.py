@@ -5,7 +5,7 @@ from typing import Final
 
 from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
-from gitmem.references.module_paths import may_re_export
+from gitmem.references.module_paths import component_of, may_re_export
 from gitmem.references.rust_paths import closeness
 from gitmem.references.tree_names import Binding, Definition, FileNames, Names, split_module
 
@@ -79,7 +79,7 @@ class ModuleExports:
             matches = [
                 each
                 for other, binding in self._imports_of(file, module, imported)
-                for each in self.exported(other, binding.module, name if imported == "*" else binding.original or name)
+                for each in self.exported(other, binding.module, name if imported == "*" else _original(binding, name))
             ]
             if matches:
                 return unique(matches)
@@ -130,5 +130,8 @@ def _inside(binding: Binding, module: str) -> str:
 
 
 def _original(binding: Binding, name: str) -> str:
-    """Return the name that an import brings into a file as `name`: for the main export of a module the same."""
-    return name if binding.original in MAIN_EXPORTS else binding.original
+    """Return the name that an import brings into a file as `name`: for the main export of a module the same.
+
+    That of a component has the name of its file.
+    """
+    return (component_of(binding.module) or name) if binding.original in MAIN_EXPORTS else binding.original

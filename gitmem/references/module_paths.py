@@ -18,6 +18,8 @@ _ECMA_ALIAS: Final = re.compile(r"^(?:@|~|#|\$lib|src)/")
 _MAINS: Final = ("lib/index", "src/index", "lib/main", "src/main", "dist/index")
 """Usual main files of a package, from its folder."""
 
+_COMPONENT_ENDINGS: Final = frozenset({".vue", ".svelte", ".astro"})
+_NAME_JOINTS: Final = re.compile(r"[-_.]+")
 _ECMA_SOURCES: Final = frozenset({"src", "lib", "source"})
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
 _SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc includes classes kotlin java".split())
@@ -46,6 +48,16 @@ def names_part(name: str, path: str) -> bool:
     folder, file = posixpath.split(path)
     parts = (file.partition(".")[0], posixpath.basename(folder))
     return plain in (part.replace("_", "").replace("-", "").lower() for part in parts)
+
+
+def component_of(path: str) -> str:
+    """Return the name of the component that a file or module defines: `MyPanel` for `my-panel.vue`, "" for others."""
+    stem, ending = posixpath.splitext(posixpath.basename(path))
+    if ending not in _COMPONENT_ENDINGS:
+        return ""
+    if stem.lower() == "index":
+        stem = posixpath.basename(posixpath.dirname(path))
+    return "".join(part[:1].upper() + part[1:] for part in _NAME_JOINTS.split(stem))
 
 
 def _python(module: str, path: str, importer: str, tree: TreePaths) -> bool:

@@ -134,6 +134,11 @@ class Resolver:
             matches = self._exports.exported(file, module, name)
             if matches:
                 return _resolution(matches, "import")
+        if file.component:
+            # Tools import the components that a file names by themselves.
+            components = [each for each in self._by_name.of_family(file, name) if self._is_component(each)]
+            if components:
+                return _resolution(components, "name").opened()
         if file.family in IMPORTING:
             # A script without any import may use the globals of others, but no members of an object.
             globals_ = NOTHING if file.bindings or file.family == "python" else self._by_name.all(file, name)
@@ -144,6 +149,9 @@ class Resolver:
                 return _resolution(near, "package")
         resolution = self._by_name.all(file, name)
         return resolution.opened() if name in FUNCTIONS.get(file.family, ()) else resolution
+
+    def _is_component(self, definition: Definition) -> bool:
+        return self._names.file(definition.entry).component == definition.name
 
     def _in_file(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions in the same file that a bare name can reach."""

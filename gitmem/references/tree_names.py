@@ -12,6 +12,7 @@ from gitmem.arrays import NDArray, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.languages import (
+    COMPONENTS,
     CONSTRUCTED,
     EXTENDING,
     FIELD_READING,
@@ -23,7 +24,7 @@ from gitmem.references.languages import (
     QUALIFIED_IN_FOLDER,
     family_of,
 )
-from gitmem.references.module_paths import names_file
+from gitmem.references.module_paths import component_of, names_file
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
 from gitmem.store.snapshot import Snapshot
@@ -45,6 +46,7 @@ _SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root
 
 _NO_OBJECTS: Final = _SHARED | {b"", PRIVATE_MARK}
 
+_COMPONENT_ENDINGS: Final = (b".vue", b".svelte", b".astro")
 _MODULE_PARTS: Final = re.compile(r"[./\\:]+")
 _PARTS: Final = re.compile(r"\.|::|->|\\|:")
 
@@ -83,6 +85,7 @@ class FileNames:
         self.reads_fields = language in FIELD_READING
         self.calls_methods = language in METHOD_CALLING
         self.extends_types = language in EXTENDING
+        self.component = component_of(path) if language in COMPONENTS else ""
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob
@@ -166,6 +169,8 @@ class FileNames:
         definitions = [
             Definition(self.entry, each.line, each.kind, name, self._container(each, name)) for each, name in named
         ]
+        if self.component:
+            definitions.insert(0, Definition(self.entry, 1, CLASS, self.component, ()))
         if self.family in CONSTRUCTED:
             classes = {each.symbol for each in definitions if each.kind == CLASS}
             definitions = [each for each in definitions if not self._is_constructor(each, classes)]
@@ -341,12 +346,25 @@ class TreeNames:
         """Return the definitions of a name in all files, in the order of paths and lines."""
         definitions = self._definitions.get(name)
         if definitions is None:
-            entries = self.entries(name, DEFINED)[:MAX_DEFINING_FILES].tolist()
+            entries = self.entries(name, DEFINED).tolist()
+            if name[:1].isupper():
+                entries = sorted({*entries, *self._components.get(name, ())})
+            entries = entries[:MAX_DEFINING_FILES]
             definitions = [each for entry in entries for each in self.file(entry).definitions(name)]
             if len(self._definitions) >= MAX_CACHED_NAMES:
                 self._definitions = {}
             self._definitions[name] = definitions
         return definitions
+
+    @cached_property
+    def _components(self) -> dict[str, list[int]]:
+        """Files of components by the name that they define."""
+        components: dict[str, list[int]] = {}
+        for place, path in enumerate(self.view.paths):
+            name = component_of(path.decode("utf-8", "replace")) if path.endswith(_COMPONENT_ENDINGS) else ""
+            if name and self.has_names(self.first + place):
+                components.setdefault(name, []).append(self.first + place)
+        return components
 
     def importers(self, name: str) -> list[int]:
         """Return the files that import a name."""

@@ -1,0 +1,67 @@
+"""Files of Vue, Svelte and Astro define components, which tags in others use."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitmem.answering.searcher import Searcher
+from tests.references.asking import indexed_files, places
+
+FILES = {
+    "src/parts/SidePanel.vue": '<script setup lang="ts">\ndefineProps<{ title: string }>()\n</script>\n'
+    "<template>\n  <div>{{ title }}</div>\n</template>\n",
+    "other/SidePanel.vue": "<template>\n  <p>other</p>\n</template>\n",
+    "src/App.vue": """<script setup lang="ts">
+import SidePanel from './parts/SidePanel.vue'
+import Side from './parts/SidePanel.vue'
+</script>
+<template>
+  <SidePanel title="a">
+    <p>text</p>
+  </SidePanel>
+  <side-panel title="b" />
+  <Side title="c" />
+</template>
+""",
+    # A tool imports it.
+    "src/Auto.vue": '<script setup lang="ts">\nconst a = 1\n</script>\n<template>\n  <TopBar />\n</template>\n',
+    "src/parts/TopBar.vue": "<template>\n  <div />\n</template>\n",
+    "svelte/ui/button/big-button.svelte": '<script lang="ts">\n  export let size = 1;\n</script>\n'
+    "<button>{size}</button>\n",
+    "svelte/ui/button/index.ts": "import Root from './big-button.svelte';\n"
+    "export { default as BigButton } from './big-button.svelte';\nexport { Root };\n",
+    "svelte/Page.svelte": "<script lang=\"ts\">\n  import { BigButton } from './ui/button';\n</script>\n"
+    "<BigButton size={2} />\n",
+    "astro/Card/index.astro": "---\nconst x = 1;\n---\n<div>{x}</div>\n",
+    "astro/page.astro": "---\nimport Card from './Card/index.astro';\n---\n<Card />\n",
+}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with indexed_files(tmp_path_factory.mktemp("components") / "r", FILES) as searcher:
+        yield searcher
+
+
+@pytest.mark.parametrize(
+    ("name", "definitions", "callers"),
+    [
+        ("TopBar", ["src/parts/TopBar.vue:1"], ["src/Auto.vue:5+"]),
+        ("BigButton", ["svelte/ui/button/big-button.svelte:1"], ["svelte/Page.svelte:4"]),
+        ("Card", ["astro/Card/index.astro:1"], ["astro/page.astro:4"]),
+    ],
+)
+def test_a_file_defines_a_component(page: Searcher, name: str, definitions: list[str], callers: list[str]) -> None:
+    assert places(page, name, "definitions") == definitions
+    assert places(page, name, "callers") == callers
+
+
+def test_the_import_decides_which_component_of_a_name_a_tag_means(page: Searcher) -> None:
+    # Once for each element, whether it is written with capitals or with hyphens.
+    assert places(page, "SidePanel", "definitions") == ["src/parts/SidePanel.vue:1", "other/SidePanel.vue:1"]
+    assert places(page, "src/parts/SidePanel.vue:1", "callers") == ["src/App.vue:6", "src/App.vue:9", "src/App.vue:10"]
+    assert places(page, "other/SidePanel.vue:1", "callers") == []
+
+
+def test_who_imports_a_component(page: Searcher) -> None:
+    assert places(page, "src/parts/SidePanel.vue:1", "importers") == ["src/App.vue:2"]
