@@ -11,6 +11,7 @@ from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.languages import RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
+from gitmem.references.module_paths import component_of
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import Definition, FileNames, Names
 from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
@@ -136,13 +137,13 @@ class DirectUsages:
 
     def _aliases(self, file: FileNames, name: str) -> list[str]:
         """Return the other names under which a file imports a name."""
-        suffix = f":{name}".encode()
-        if not any(string.endswith(suffix) for string in file.occurrences.strings):
+        ends = (f":{name}".encode(), b".vue:default", b".svelte:default", b".astro:default")
+        if not any(string.endswith(ends) for string in file.occurrences.strings):
             return []
         return [
             bound
             for bound, bindings in file.bindings.items()
-            if bound != name and any(binding.original == name for binding in bindings)
+            if bound != name and any(name in (binding.original, component_of(binding.module)) for binding in bindings)
         ]
 
     def usage(self, file: FileNames, line: int, kind: str, resolution: Resolution, depth: int) -> Usage:

@@ -81,16 +81,16 @@ def test_every_line_is_in_a_chunk_of_its_own_language(text: str, language: str) 
 def test_names_are_those_of_the_script_and_the_components_of_the_markup() -> None:
     names = names_of(VUE, "vue")
     script = {(3, "value", "shared"), (7, "import", "useUser"), (11, "function", "save"), (12, "call", "useUser")}
-    markup = {(17, "name", "Panel"), (17, "name", "save"), (17, "call", "find"), (18, "call", "format")}
+    markup = {(17, "call", "Panel"), (17, "name", "save"), (17, "call", "find"), (18, "call", "format")}
     assert script | markup <= names
     assert not {name for _, _, name in names} & {"not", "no", "template", "div"}
-    assert {(3, "function", "greet"), (4, "call", "hello"), (8, "call", "cn"), (9, "name", "Card")} <= names_of(
+    assert {(3, "function", "greet"), (4, "call", "hello"), (8, "call", "cn"), (9, "call", "Card")} <= names_of(
         SVELTE, "svelte"
     )
     assert {
         (3, "function", "run"),
         (3, "call", "stop"),
-        (5, "name", "Card"),
+        (5, "call", "Card"),
         (5, "call", "run"),
         (6, "call", "go"),
     } <= names_of(ASTRO, "astro")
