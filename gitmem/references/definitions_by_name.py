@@ -4,12 +4,16 @@ A name may have thousands of definitions and of references, so each list is made
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import BEHIND_OBJECTS, DECLARING, DYNAMIC, EXTENDED, HEADERS, IMPORTING, RENAMING
 from gitmem.references.library_members import OTHER_MEMBERS
-from gitmem.references.rust_paths import is_below
 from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
+from gitmem.references.visibility import Visibility
+
+_MAX_DECLARED: Final = 50
+"""Definitions among which declarations are looked for. With more of them nothing is certain."""
 
 _Key = tuple[str, str, frozenset[int]]
 """Family of languages, name, and the trees that a file can mean."""
@@ -65,7 +69,7 @@ class DefinitionsByName:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._families: dict[_Key, list[Definition]] = {}
-        self._private: dict[_Key, bool] = {}
+        self._visibility = Visibility(names)
         self._folders: dict[tuple[_Key, int, tuple[str, int]], list[Definition]] = {}
         self._all_by_name: dict[tuple[_Key, int], Resolution] = {}
         self._members_by_name: dict[tuple[_Key, int], Resolution] = {}
@@ -135,7 +139,7 @@ class DefinitionsByName:
 
     def declared(self, definitions: Sequence[Definition]) -> int:
         """Return how many of some definitions declare another one of them: in a header, or in the body of a class."""
-        if len(definitions) == 1:
+        if not 2 <= len(definitions) <= _MAX_DECLARED:
             return 0
         here: dict[tuple[str, ...], list[int]] = {}
         for each in definitions:
@@ -147,8 +151,7 @@ class DefinitionsByName:
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the family of languages of a file that the file can see."""
         matches = self._all_of_family(file, name)
-        key = file.family, name, self._names.reach(file)
-        return [each for each in matches if self._is_seen(file, each)] if self._has_private(key) else matches
+        return self._visibility.seen(file, (file.family, name, self._names.reach(file)), matches)
 
     def _all_of_family(self, file: FileNames, name: str) -> list[Definition]:
         key = file.family, name, self._names.reach(file)
@@ -157,27 +160,10 @@ class DefinitionsByName:
             self._families[key] = [each for each in definitions if self._is_reached(each, file.family, key[2])]
         return self._families[key]
 
-    def _has_private(self, key: _Key) -> bool:
-        """Return whether one of the definitions of a name is private, so that files see different ones."""
-        if key not in self._private:
-            self._private[key] = any(self._names.file(each.entry).is_private(each) for each in self._families[key])
-        return self._private[key]
-
-    def _is_seen(self, file: FileNames, definition: Definition) -> bool:
-        other = self._names.file(definition.entry)
-        if other.entry == file.entry or not other.is_private(definition):
-            return True
-        if file.family == "rust":
-            return is_below(file.path, other.path)
-        if file.family == "csharp":  # another part of the same class
-            return any(self.is_class(each) for name in definition.container[-1:] for each in file.definitions(name))
-        return file.includes(other.path)
-
     def _key(self, file: FileNames, name: str) -> tuple[_Key, int]:
         """Return the key of a name for the lists of a file: that of all files, if they see the same definitions."""
-        self.of_family(file, name)
         key = file.family, name, self._names.reach(file)
-        return key, file.entry if self._has_private(key) else -1
+        return key, file.entry if self._visibility.has_private(key, self._all_of_family(file, name)) else -1
 
     def _is_reached(self, definition: Definition, family: str, reach: frozenset[int]) -> bool:
         file = self._names.file(definition.entry)

@@ -7,6 +7,7 @@ So a file is accepted if its module is related to the one that is meant, and `cl
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from gitmem.references.tree_paths import TreePaths
@@ -86,6 +87,7 @@ def _is_related(one: _Modules, other: _Modules) -> bool:
     return one[:size] == other[:size]
 
 
+@lru_cache(maxsize=1 << 12)
 def _modules(path: str) -> _Modules:
     """Return the module of a file from the root of its crate."""
     match = _CRATE.search(path)

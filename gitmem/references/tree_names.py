@@ -128,12 +128,13 @@ class FileNames:
         """Modules of which everything is imported."""
         return [binding.module for binding in self.bindings.get("*", ())]
 
-    def includes(self, path: str) -> bool:
-        """Return whether the file includes another one of the language C as it is, such as `#include "sort.c"`."""
-        end = posixpath.basename(path)
-        return self.family == "c" and any(
-            posixpath.basename(binding.module) == end for bindings in self.bindings.values() for binding in bindings
-        )
+    @cached_property
+    def included_sources(self) -> frozenset[str]:
+        """Names of the files of the language C, other than headers, that the file includes: `#include "sort.c"`."""
+        if self.family != "c":
+            return frozenset()
+        names = (posixpath.basename(each.module) for bindings in self.bindings.values() for each in bindings)
+        return frozenset(name for name in names if not name.endswith(HEADERS))
 
     def imported_path(self, occurrence: Occurrence) -> tuple[str, ...]:
         """Return the names of a reference from its module on, as the imports of the file complete them."""
