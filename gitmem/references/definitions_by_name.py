@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.languages import BEHIND_OBJECTS, DECLARING, DYNAMIC, EXTENDED, HEADERS, IMPORTING, RENAMING
+from gitmem.references.languages import (
+    BEHIND_OBJECTS,
+    CLASS_IMPORTING,
+    DECLARING,
+    DYNAMIC,
+    EXTENDED,
+    HEADERS,
+    IMPORTING,
+    RENAMING,
+)
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
 from gitmem.references.visibility import Visibility
@@ -85,7 +94,19 @@ class DefinitionsByName:
                 # A field that holds a function, or an extension; but rarely the function of that name.
                 members, may_be_other = matches, True
             self._members_by_name[key] = Resolution(tuple(members), "name", may_be_other and bool(members))
-        return self._members_by_name[key]
+        resolution = self._members_by_name[key]
+        if file.family in CLASS_IMPORTING and resolution.is_sure and not self._is_near(file, resolution.definitions[0]):
+            return resolution.opened()
+        return resolution
+
+    def _is_near(self, file: FileNames, member: Definition) -> bool:
+        """Return whether a file is next to that of a member, mentions its class, or imports it as an extension."""
+        other = self._names.file(member.entry)
+        if folder_of(other) == folder_of(file):
+            return True
+        if other.is_assigned(member):
+            return member.name in file.bindings
+        return any(file.occurrences.has(name.encode()) for name in member.container[-1:])
 
     def all(self, file: FileNames, name: str) -> Resolution:
         """Return the definitions of a name at the top level of files, or else all."""

@@ -22,6 +22,9 @@ REEXPORTING: Final = frozenset({"python", "javascript", "rust"})
 RENAMING: Final = frozenset({"javascript"})
 """Families in which a file exports its own definitions under other names. Such an export names no module."""
 
+CLASS_IMPORTING: Final = frozenset({"java"})
+"""Families in which a file mentions most classes whose members it uses, or is in their folder."""
+
 PACKAGED: Final = frozenset({"go", "java"})
 """Families in which a bare name may come from another file of the same folder."""
 

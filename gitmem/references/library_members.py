@@ -53,7 +53,10 @@ _JAVA: Final = frozenset(
     "getLast push pop peek poll offer name ordinal getId getType getPath getParent exists create newInstance invoke "
     "getBytes print println printf let also use plus minus times toList toSet joinToString matches find group reset "
     "update copy clone error info debug warn trace getInstance getProperty send receive cancel isDone count min max "
-    "sum sorted toInt toLong toDouble toFloat toByte toShort toChar toBoolean asSequence intValue longValue".split()
+    "sum sorted toInt toLong toDouble toFloat toByte toShort toChar toBoolean asSequence intValue longValue "
+    "toMap toMutableList associateBy groupBy mapNotNull filterNot filterNotNull flatMap isNullOrEmpty isNullOrBlank "
+    "ifEmpty ifBlank orEmpty onEach reversed sortedBy distinct zip take drop takeWhile dropWhile getOrNull getOrElse "
+    "firstOrNull lastOrNull lowercase uppercase substringBefore substringAfter removePrefix removeSuffix format".split()
 )
 _C: Final = frozenset(
     "size empty begin end cbegin rbegin push_back pop_back emplace_back emplace insert erase find count clear reset "

@@ -42,6 +42,10 @@ class Parser {
     "cs/UseText.cs": "class UseText {\n  string Path { get; set; }\n"
     "  bool Run() { Path.Ending(); return string.IsNone(1); }\n}\n",
     "swift/Shop.swift": "class Goods {}\nfunc makeGoods() -> Goods { return Goods() }\n",
+    "jvm/far/Channel.java": "package far;\npublic class Channel {\n  public void shrinkAll() {}\n}\n",
+    "jvm/near/One.java": "package near;\nclass One { void run() { open().shrinkAll(); } }\n",
+    "jvm/near/Two.java": "package near;\nimport far.Channel;\n"
+    "class Two { void run() { open(Channel.class).shrinkAll(); } }\n",
     "php/level.php": "<?php\nnamespace Shop;\nclass Error {}\nfunction strlen($x) {}\n",
     "php/main.php": "<?php\nnamespace Other;\n$a = new \\Error('x');\nstrlen('y');\n",
     "rust/failed.rs": """pub struct Failed { kind: u8 }
@@ -145,6 +149,8 @@ def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searc
         ("Text.Ending", ["cs/UseText.cs:3+"]),
         # The type of a result is no name of its function.
         ("Goods", ["swift/Shop.swift:2"]),
+        # A file that uses a class of another package mostly mentions it.
+        ("shrinkAll", ["jvm/near/Two.java:3", "jvm/near/One.java:2+"]),
         # A function inside of another one is known there alone.
         ("rust/sort.rs:2", ["rust/sort.rs:3"]),
         ("sort_all", ["rust/use.rs:2"]),
