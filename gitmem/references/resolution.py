@@ -74,10 +74,11 @@ class Resolver:
             return self._by_name.members(file, name)
         parts = split_parts(receiver)
         if file.family == "rust" and parts and parts[0] in KEYWORDS:
-            size = sum(part in KEYWORDS for part in parts)
-            matches = self._walk(file, ".".join(parts[:size]), [*parts[size:], name])
-            if matches or parts[0] != "self":
-                return _resolution(matches, "import") if matches else self._by_name.members(file, name).opened()
+            matches = self._from_module(file, name, parts)
+            if matches:
+                return _resolution(matches, "import")
+            if parts[0] != "self":  # the word for the own object as well
+                return self._by_name.members(file, name).opened()
         if parts and is_self(parts[0], file.family):
             if parts[0] in ABOVE:
                 return _resolution(self._members_above(file, name, line), "class")
@@ -88,6 +89,11 @@ class Resolver:
         if not parts:
             return self._resolve_bare(file, name, line)
         return self._resolve_path(file, name, parts, line)
+
+    def _from_module(self, file: FileNames, name: str, parts: Sequence[str]) -> list[Definition]:
+        """Return the definitions at a path of Rust that begins with a word for a module: `super::super::name`."""
+        size = sum(part in KEYWORDS for part in parts)
+        return self._walk(file, ".".join(parts[:size]), [*parts[size:], name])
 
     def _resolve_qualified(self, file: FileNames, name: str, container: tuple[str, ...]) -> Resolution:
         """Return the definitions of a name in the folder of a file that have exactly the names before it."""
