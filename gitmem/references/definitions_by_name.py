@@ -88,8 +88,11 @@ class DefinitionsByName:
         key = self._key(file, name)
         if key not in self._members_by_name:
             matches = self.of_family(file, name)
-            members = [each for each in matches if each.container]
-            may_be_other = name in OTHER_MEMBERS.get(file.family, ())
+            inside = [each for each in matches if each.container]
+            # In other languages than JavaScript, a function inside of a function is a member of a local class at most.
+            members = [each for each in inside if file.family in RENAMING or not self.is_local(each)]
+            may_be_other = name in OTHER_MEMBERS.get(file.family, ()) or not members
+            members = members or inside
             if not members and file.family not in IMPORTING:
                 # A field that holds a function, or an extension; but rarely the function of that name.
                 members, may_be_other = matches, True

@@ -23,6 +23,8 @@ class Parser {
     "cpp/box.cpp": "int Box::put(int x) { return x; }\nint Box::all() { std::move(1); return put(1); }\n",
     "cpp/lid.hpp": "class Lid {\n  int fasten(int x);\n};\nint Lid::fasten(int x) { return x; }\n",
     "cpp/lid.cpp": '#include "lid.hpp"\nint run(Lid lid) { return lid.fasten(1); }\n',
+    "py/nested.py": "def outer():\n    def sign_in(x):\n        return x\n    return sign_in(1)\n",
+    "py/other.py": "ftp = open_ftp()\nftp.sign_in(2)\n",
     "py/tool.py": "def weigh_tool(x):\n    return x\n",
     "py/tool.pyi": "def weigh_tool(x: int) -> int: ...\n",
     "py/use.py": "from tool import weigh_tool\nweigh_tool(1)\n",
@@ -149,6 +151,7 @@ def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searc
         ("Text.Ending", ["cs/UseText.cs:3+"]),
         # The type of a result is no name of its function.
         ("Goods", ["swift/Shop.swift:2"]),
+        ("sign_in", ["py/nested.py:4", "py/other.py:2+"]),
         # A file that uses a class of another package mostly mentions it.
         ("shrinkAll", ["jvm/near/Two.java:3", "jvm/near/One.java:2+"]),
         # A function inside of another one is known there alone.
