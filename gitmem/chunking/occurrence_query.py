@@ -63,8 +63,8 @@ def load_patterns(language: str) -> None:
     _query(language)
 
 
-_NAME_NODES: Final = {"swift": "simple_identifier"}
-"""Nodes that name a function, by grammar. In that of Swift, the type of its result is in the field `name` as well."""
+_NAME_NODES: Final = {("swift", "function"): "simple_identifier", ("swift", "class"): "type_identifier"}
+"""Nodes that name a definition, by grammar and kind. In that of Swift, other types are in the field `name` as well."""
 
 
 @cache
@@ -113,5 +113,5 @@ def _unit_patterns(grammar: Grammar, node_types: Container[str]) -> Iterator[str
     for node_type, rule in grammar.table.items():
         kind = KIND_OF_UNIT.get(rule.chunk_type)
         if kind and rule.shape in _UNITS and rule.name is None and node_type in node_types:
-            name = _NAME_NODES.get(grammar.parser, "_") if kind == "function" else "_"
+            name = _NAME_NODES.get((grammar.parser, kind), "_")
             yield f"({node_type} name: ({name}) @{kind})"

@@ -43,7 +43,8 @@ class Parser {
     "  public static int Ending(this Image i) { return 1; }\n}\n",
     "cs/UseText.cs": "class UseText {\n  string Path { get; set; }\n"
     "  bool Run() { Path.Ending(); return string.IsNone(1); }\n}\n",
-    "swift/Shop.swift": "class Goods {}\nfunc makeGoods() -> Goods { return Goods() }\n",
+    "swift/Shop.swift": "class Goods {}\nfunc makeGoods() -> Goods { return Goods() }\n"
+    "protocol Box {\n  associatedtype Item: Goods\n}\n",
     "jvm/far/Channel.java": "package far;\npublic class Channel {\n  public void shrinkAll() {}\n}\n",
     "jvm/near/One.java": "package near;\nclass One { void run() { open().shrinkAll(); } }\n",
     "jvm/near/Two.java": "package near;\nimport far.Channel;\n"
