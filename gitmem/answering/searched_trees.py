@@ -225,7 +225,7 @@ def label_of(trees: SearchedTrees[State], entry: int) -> str:
 def definition_of_location(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
     """Return the definition that a location names in a tree; None if the text is a name. Raises UsageError."""
     from gitmem.answering.location_lookup import find_location, has_path
-    from gitmem.references.named_definitions import definition_at
+    from gitmem.references.named_definitions import component_at, definition_at
 
     tree = searcher.indexed_tree
     location = parse_location(text, lambda path: has_path(tree, path, folder))
@@ -235,10 +235,13 @@ def definition_of_location(searcher: "Searcher", text: str, folder: str) -> "Def
         return None  # `Type#member`
     place = find_location(tree, text, folder)
     path = path_text(tree.view.path(place.entry))
-    if place.lines is None:
-        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
     if not searcher.names.has_names(place.entry):
         raise UsageError(f"no names are known in `{path}`", hint="it is not indexed yet, or not code")
+    if place.lines is None:
+        component = component_at(searcher.names, place.entry)
+        if component is not None:
+            return component
+        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
     definition = definition_at(searcher.names, place.entry, *place.lines, place.symbol)
     if definition is None:
         raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")

@@ -44,6 +44,12 @@ def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list
     return [each for each in definitions if fits(each)]
 
 
+def component_at(names: Names, entry: int) -> Definition | None:
+    """Return the component that a file defines as a whole, None for other files."""
+    file = names.file(entry)
+    return file.definitions(file.component)[0] if file.component else None
+
+
 def definition_at(names: Names, entry: int, first: int, last: int, symbol: str = "") -> Definition | None:
     """Return the definition at some lines of a file: that of a symbol there, else the first, else the one around."""
     file = names.file(entry)

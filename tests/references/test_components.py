@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from gitmem.answering.searcher import Searcher
+from gitmem.errors import UsageError
 from tests.references.asking import indexed_files, places
 
 FILES = {
@@ -61,6 +62,12 @@ def test_the_import_decides_which_component_of_a_name_a_tag_means(page: Searcher
     assert places(page, "SidePanel", "definitions") == ["src/parts/SidePanel.vue:1", "other/SidePanel.vue:1"]
     assert places(page, "src/parts/SidePanel.vue:1", "callers") == ["src/App.vue:6", "src/App.vue:9", "src/App.vue:10"]
     assert places(page, "other/SidePanel.vue:1", "callers") == []
+
+
+def test_a_component_is_named_by_its_file(page: Searcher) -> None:
+    assert places(page, "src/parts/SidePanel.vue", "importers") == ["src/App.vue:2"]
+    with pytest.raises(UsageError, match="whole file"):
+        places(page, "svelte/ui/button/index.ts", "importers")
 
 
 def test_who_imports_a_component(page: Searcher) -> None:
