@@ -117,7 +117,7 @@ class DefinitionsByName:
         if key not in self._all_by_name:
             matches = [each for each in self.of_family(file, name) if not self.is_local(each)]
             if file.family in BEHIND_OBJECTS:
-                matches = [each for each in matches if not self._names.file(each.entry).is_assigned(each)]
+                matches = [each for each in matches if self._is_free(each)]
             top = [each for each in matches if not each.container]
             free = top or [each for each in matches if not self.is_member(file, each)]
             # A bare name reaches members of another class only by inheritance or inclusion, which may be a library's.
@@ -126,6 +126,11 @@ class DefinitionsByName:
             is_added = file.family == "julia" and any(self._names.file(each.entry).is_assigned(each) for each in free)
             self._all_by_name[key] = resolution if free and not is_added else resolution.opened()
         return self._all_by_name[key]
+
+    def _is_free(self, definition: Definition) -> bool:
+        """Return whether a definition can be called without an object or component before it."""
+        file = self._names.file(definition.entry)
+        return not file.is_assigned(definition) and file.component in ("", definition.name)
 
     def is_local(self, definition: Definition) -> bool:
         """Return whether a definition is inside of a function, and known there alone."""

@@ -84,7 +84,10 @@ _RUBY: Final = frozenset(
     "index sample write read puts print open close start stop run name id type value path start_with? end_with? match "
     "match? scan format upcase downcase capitalize add remove clear set get concat lines chars bytes encode hash eql? "
     "equal? method class raise message backtrace exist? instance_eval class_eval yield next info debug warn error "
-    "body headers on escape".split()
+    "body headers on escape save save! update update! destroy destroy_all create create! find_by find_by! where order "
+    "limit offset includes joins left_joins group having pluck ids exists? reload valid? errors all none not or "
+    "distinct find_each build new_record? persisted? attributes assign_attributes touch transaction params render "
+    "redirect_to head flash session cookies request response".split()
 )
 _PHP: Final = frozenset(
     "get set has add remove count current key next rewind valid offsetGet offsetSet offsetExists offsetUnset format "
@@ -94,7 +97,9 @@ _PHP: Final = frozenset(
     "first last map filter each push pop merge keys values toArray isEmpty contains clear reset start stop log error "
     "info debug getMethod getUri getBody getContents getHeader getHeaders getHeaderLine hasHeader withHeader withBody "
     "withStatus getStatusCode getReasonPhrase getAttribute getAttributes withAttribute getQueryParams getParsedBody "
-    "getPath getHost getQuery getSize getStream getItem getExpiration dispatch process".split()
+    "getPath getHost getQuery getSize getStream getItem getExpiration dispatch process from where orWhere whereIn "
+    "whereHas join leftJoin select orderBy groupBy limit offset with has find findOrFail firstOrFail pluck exists "
+    "scopes query table insert insertGetId update paginate latest oldest".split()
 )
 _SWIFT: Final = frozenset(
     "append insert remove removeAll removeFirst removeLast contains map filter reduce forEach sorted sort first last "
@@ -161,6 +166,12 @@ FUNCTIONS: Final[Mapping[str, frozenset[str]]] = {
         "mutableMapOf mutableSetOf print println readLine repeat require requireNotNull run runBlocking runCatching "
         "sequence sequenceOf setOf sortedMapOf suspendCoroutine synchronized takeIf to verify with withContext "
         "withTimeout".split()
+    ),
+    "javascript": frozenset(
+        "afterAll afterEach alert atob beforeAll beforeEach btoa cancelAnimationFrame clearImmediate clearInterval "
+        "clearTimeout decodeURI decodeURIComponent describe encodeURI encodeURIComponent escape expect fetch "
+        "getComputedStyle isFinite isNaN it matchMedia parseFloat parseInt queueMicrotask requestAnimationFrame "
+        "require setImmediate setInterval setTimeout structuredClone test unescape".split()
     ),
     "rust": frozenset(
         "allow assert assert_eq assert_ne cfg cfg_attr column compile_error concat dbg debug_assert debug_assert_eq "

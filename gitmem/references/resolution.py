@@ -140,21 +140,27 @@ class Resolver:
             matches = self._exports.exported(file, module, name)
             if matches:
                 return _resolution(matches, "import")
-        if file.component:
-            # Tools import the components that a file names by themselves.
-            components = [each for each in self._by_name.of_family(file, name) if self._is_component(each)]
-            if components:
-                return _resolution(components, "name").opened()
         if file.family in IMPORTING:
-            # A script without any import may use the globals of others, but no members of an object.
-            globals_ = NOTHING if file.bindings or file.family == "python" else self._by_name.all(file, name)
-            return NOTHING if globals_.open else globals_
+            return self._resolve_global(file, name)
         if file.family in PACKAGED:
             near = self._by_name.in_folder(file, name)
             if near or file.family == "go":
                 return _resolution(near, "package")
         resolution = self._by_name.all(file, name)
         return resolution.opened() if name in FUNCTIONS.get(file.family, ()) else resolution
+
+    def _resolve_global(self, file: FileNames, name: str) -> Resolution:
+        """Resolve a bare name that a file neither defines nor imports, in languages that import all others."""
+        if file.component:
+            # Tools import the components that a file names by themselves.
+            components = [each for each in self._by_name.of_family(file, name) if self._is_component(each)]
+            if components:
+                return _resolution(components, "name").opened()
+        if file.bindings or file.family == "python" or name in FUNCTIONS.get(file.family, ()):
+            return NOTHING
+        # A script without any import may use the globals of others, but no members of an object.
+        globals_ = self._by_name.all(file, name)
+        return NOTHING if globals_.open else globals_
 
     def _is_component(self, definition: Definition) -> bool:
         return self._names.file(definition.entry).component == definition.name

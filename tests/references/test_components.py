@@ -33,6 +33,10 @@ import Side from './parts/SidePanel.vue'
     "export { default as BigButton } from './big-button.svelte';\nexport { Root };\n",
     "svelte/Page.svelte": "<script lang=\"ts\">\n  import { BigButton } from './ui/button';\n</script>\n"
     "<BigButton size={2} />\n",
+    # No module, so it may call what other scripts define, but nothing of a component, and no function of browsers.
+    "script.js": "topMost();\nfetch('x');\nstartUp();\n",
+    "globals.js": "function topMost() {}\nfunction fetch() {}\n",
+    "src/Start.vue": "<script>\nfunction startUp() {}\n</script>\n",
     "astro/Card/index.astro": "---\nconst x = 1;\n---\n<div>{x}</div>\n",
     "astro/page.astro": "---\nimport Card from './Card/index.astro';\n---\n<Card />\n",
 }
@@ -62,6 +66,13 @@ def test_the_import_decides_which_component_of_a_name_a_tag_means(page: Searcher
     assert places(page, "SidePanel", "definitions") == ["src/parts/SidePanel.vue:1", "other/SidePanel.vue:1"]
     assert places(page, "src/parts/SidePanel.vue:1", "callers") == ["src/App.vue:6", "src/App.vue:9", "src/App.vue:10"]
     assert places(page, "other/SidePanel.vue:1", "callers") == []
+
+
+@pytest.mark.parametrize(
+    ("place", "callers"), [("globals.js:1", ["script.js:1"]), ("globals.js:2", []), ("src/Start.vue:2", [])]
+)
+def test_a_script_calls_functions_of_other_scripts(page: Searcher, place: str, callers: list[str]) -> None:
+    assert places(page, place, "callers") == callers
 
 
 def test_a_component_is_named_by_its_file(page: Searcher) -> None:
