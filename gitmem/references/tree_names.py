@@ -41,7 +41,7 @@ MAX_CACHED_NAMES: Final = 20_000
 CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
 FUNCTION, CLASS, VALUE = 0, 1, 2
 _IMPORT, _ALIAS, _BOUND = (CODES[kind] for kind in ("import", "alias", "bound"))
-_SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root"}
+_SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root", b"this"}
 """Objects of JavaScript whose members are also known without them."""
 
 _NO_OBJECTS: Final = _SHARED | {b"", PRIVATE_MARK}

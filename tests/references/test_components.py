@@ -34,8 +34,9 @@ import Side from './parts/SidePanel.vue'
     "svelte/Page.svelte": "<script lang=\"ts\">\n  import { BigButton } from './ui/button';\n</script>\n"
     "<BigButton size={2} />\n",
     # No module, so it may call what other scripts define, but nothing of a component, and no function of browsers.
-    "script.js": "topMost();\nfetch('x');\nstartUp();\n",
-    "globals.js": "function topMost() {}\nfunction fetch() {}\n",
+    "script.js": "topMost();\nfetch('x');\nstartUp();\nofThis();\nofObject();\n",
+    "globals.js": "function topMost() {}\nfunction fetch() {}\nthis.ofThis = function () {};\n"
+    "tools.ofObject = function () {};\n",
     "src/Start.vue": "<script>\nfunction startUp() {}\n</script>\n",
     "astro/Card/index.astro": "---\nconst x = 1;\n---\n<div>{x}</div>\n",
     "astro/page.astro": "---\nimport Card from './Card/index.astro';\n---\n<Card />\n",
@@ -69,7 +70,14 @@ def test_the_import_decides_which_component_of_a_name_a_tag_means(page: Searcher
 
 
 @pytest.mark.parametrize(
-    ("place", "callers"), [("globals.js:1", ["script.js:1"]), ("globals.js:2", []), ("src/Start.vue:2", [])]
+    ("place", "callers"),
+    [
+        ("globals.js:1", ["script.js:1"]),
+        ("globals.js:2", []),
+        ("globals.js:3", ["script.js:4"]),
+        ("globals.js:4", []),
+        ("src/Start.vue:2", []),
+    ],
 )
 def test_a_script_calls_functions_of_other_scripts(page: Searcher, place: str, callers: list[str]) -> None:
     assert places(page, place, "callers") == callers
