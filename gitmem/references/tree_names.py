@@ -395,7 +395,9 @@ class TreeNames:
         """Return the folders of the manifests, files of that name, that define a package; "" is the root."""
         key = name, manifest
         if key not in self._packages:
-            paths = (posixpath.split(self.file(entry).path) for entry in self.entries(name, DEFINED).tolist())
+            # Thousands of files may define the name, so only their paths are read.
+            places = (self.entries(name, DEFINED) - self.first).tolist()
+            paths = (posixpath.split(self.view.path(place).decode("utf-8", "surrogateescape")) for place in places)
             self._packages[key] = tuple(folder for folder, file in paths if file == manifest)
         return self._packages[key]
 
