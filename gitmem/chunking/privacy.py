@@ -11,6 +11,9 @@ _PRIVATE: Final = lazy_pattern(rb"\b(?:file)?private\b(?![\[(])[^{};,(]*\Z")
 _STATIC: Final = lazy_pattern(rb"\bstatic\b")
 _PUBLIC: Final = lazy_pattern(rb"\bpub\b|macro_rules!")
 
+_REACH: Final = 200
+"""Bytes before a name in which the words of its definition are looked for."""
+
 Privacy = Callable[[bytes, int], bool]
 """Returns whether the definition whose name starts at a byte is private."""
 
@@ -21,18 +24,24 @@ def privacy_of(language: str) -> Privacy | None:
 
 
 def _is_private(data: bytes, start: int) -> bool:
-    return _PRIVATE.search(data, data.rfind(b"\n", 0, start) + 1, start) is not None
+    return _PRIVATE.search(data, _line_start(data, start), start) is not None
 
 
 def _is_static(data: bytes, start: int) -> bool:
-    first = data.rfind(b"\n", 0, start) + 1
+    first = _line_start(data, start)
     if first == start:  # the type has a line of its own
-        first = data.rfind(b"\n", 0, max(0, first - 1)) + 1
+        first = _line_start(data, max(0, start - 1))
     return _STATIC.search(data, first, start) is not None
 
 
 def _is_not_public(data: bytes, start: int) -> bool:
-    return _PUBLIC.search(data, data.rfind(b"\n", 0, start) + 1, start) is None
+    return _PUBLIC.search(data, _line_start(data, start), start) is None
+
+
+def _line_start(data: bytes, start: int) -> int:
+    """Return where the line before a name begins. Of a long line, as in minified code, only the end is read."""
+    reach = max(0, start - _REACH)
+    return max(reach, data.rfind(b"\n", reach, start) + 1)
 
 
 _RULES: Final[Mapping[str, Privacy]] = {
