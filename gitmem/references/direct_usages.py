@@ -9,7 +9,7 @@ from typing import Final
 
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
-from gitmem.references.languages import RENAMING
+from gitmem.references.languages import COMPONENT_ENDINGS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
 from gitmem.references.module_paths import component_of
 from gitmem.references.resolution import Resolver
@@ -23,6 +23,9 @@ _RELATION_OF: Final = {
     "type": "mentions", "read": "mentions", "name": "mentions",
 }  # fmt: skip
 """Relation to a definition by the kind of a reference."""
+
+_COMPONENT_IMPORTS: Final = tuple(f"{ending}:default".encode() for ending in COMPONENT_ENDINGS)
+"""Ends of imports of components, under any name."""
 
 
 class DirectUsages:
@@ -137,7 +140,7 @@ class DirectUsages:
 
     def _aliases(self, file: FileNames, name: str) -> list[str]:
         """Return the other names under which a file imports a name."""
-        ends = (f":{name}".encode(), b".vue:default", b".svelte:default", b".astro:default")
+        ends = (f":{name}".encode(), *_COMPONENT_IMPORTS)
         if not any(string.endswith(ends) for string in file.occurrences.strings):
             return []
         return [

@@ -72,8 +72,8 @@ DECLARING: Final = frozenset({"c", "python"})
 HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi")
 """Families that declare in one file what another one defines, and the ends of such files."""
 
-COMPONENTS: Final = frozenset({"vue", "svelte", "astro"})
-"""Languages, not families, in which each file defines a component with the name of the file."""
+COMPONENT_ENDINGS: Final = (".vue", ".svelte", ".astro")
+"""Ends of files that define a component with the name of the file."""
 
 BEHIND_OBJECTS: Final = frozenset({"javascript", "lua"})
 """Families in which a function that is defined behind an object, `function a.b()`, is never called without one."""

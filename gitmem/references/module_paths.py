@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from gitmem.references.languages import COMPONENT_ENDINGS
 from gitmem.references.rust_paths import is_root, names_rust_file
 from gitmem.references.tree_paths import TreePaths
 
@@ -18,7 +19,6 @@ _ECMA_ALIAS: Final = re.compile(r"^(?:@|~|#|\$lib|src)/")
 _MAINS: Final = ("lib/index", "src/index", "lib/main", "src/main", "dist/index")
 """Usual main files of a package, from its folder."""
 
-_COMPONENT_ENDINGS: Final = frozenset({".vue", ".svelte", ".astro"})
 _NAME_JOINTS: Final = re.compile(r"[-_.]+")
 _ECMA_SOURCES: Final = frozenset({"src", "lib", "source"})
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
@@ -53,7 +53,7 @@ def names_part(name: str, path: str) -> bool:
 def component_of(path: str) -> str:
     """Return the name of the component that a file or module defines: `MyPanel` for `my-panel.vue`, "" for others."""
     stem, ending = posixpath.splitext(posixpath.basename(path))
-    if ending not in _COMPONENT_ENDINGS:
+    if ending not in COMPONENT_ENDINGS:
         return ""
     if stem.lower() == "index":
         stem = posixpath.basename(posixpath.dirname(path))

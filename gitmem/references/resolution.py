@@ -60,7 +60,9 @@ class Resolver:
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
         """Return the definitions that a name with its receiver may mean at a line of a file."""
-        resolution = self._resolve(file, name, receiver, line)
+        return self._with_declared(file, self._resolve(file, name, receiver, line))
+
+    def _with_declared(self, file: FileNames, resolution: Resolution) -> Resolution:
         if file.family not in DECLARING:
             return resolution
         return resolution._replace(declared=self._by_name.declared(resolution.definitions))
@@ -74,11 +76,7 @@ class Resolver:
             return self._by_name.members(file, name)
         parts = split_parts(receiver)
         if file.family == "rust" and parts and parts[0] in KEYWORDS:
-            matches = self._from_module(file, name, parts)
-            if matches:
-                return _resolution(matches, "import")
-            if parts[0] != "self":  # the word for the own object as well
-                return self._by_name.members(file, name).opened()
+            return self._resolve_in_crate(file, name, parts, line)
         if parts and is_self(parts[0], file.family):
             if parts[0] in ABOVE:
                 return _resolution(self._members_above(file, name, line), "class")
@@ -90,10 +88,16 @@ class Resolver:
             return self._resolve_bare(file, name, line)
         return self._resolve_path(file, name, parts, line)
 
-    def _from_module(self, file: FileNames, name: str, parts: Sequence[str]) -> list[Definition]:
-        """Return the definitions at a path of Rust that begins with a word for a module: `super::super::name`."""
+    def _resolve_in_crate(self, file: FileNames, name: str, parts: Sequence[str], line: int) -> Resolution:
+        """Resolve a name of Rust behind a word for a module: `super::super::name`. `self` is the own object as well."""
+        own = self._resolve_own(file, name, parts[1:], line) if parts[0] == "self" else NOTHING
+        if own.definitions and own.rule != "name":
+            return own
         size = sum(part in KEYWORDS for part in parts)
-        return self._walk(file, ".".join(parts[:size]), [*parts[size:], name])
+        matches = self._walk(file, ".".join(parts[:size]), [*parts[size:], name])
+        if matches:
+            return _resolution(matches, "import")
+        return own if parts[0] == "self" else self._by_name.members(file, name).opened()
 
     def _resolve_qualified(self, file: FileNames, name: str, container: tuple[str, ...]) -> Resolution:
         """Return the definitions of a name in the folder of a file that have exactly the names before it."""
@@ -106,7 +110,7 @@ class Resolver:
 
     def resolve_import(self, file: FileNames, name: str, module: str) -> Resolution:
         """Return the definitions that an import of a name from a module means."""
-        return _resolution(self._exports.exported(file, module, name), "import")
+        return self._with_declared(file, _resolution(self._exports.exported(file, module, name), "import"))
 
     def bases(self, class_: Definition) -> list[Definition]:
         """Return the classes of the tree that a class extends, as far as they are known."""

@@ -75,9 +75,9 @@ def _wanted(words: list[str], importer: str) -> Iterator[_Modules]:
     if words[:1] == ["crate"]:
         yield inside
     elif words and words[0] in KEYWORDS:
-        yield own[: len(own) - above] + inside
+        yield own[: max(0, len(own) - above)] + inside
         if above:  # from a module inside of the file: `mod tests`
-            yield own[: len(own) - above + 1] + inside
+            yield own[: max(0, len(own) - above + 1)] + inside
     else:
         yield from (own + inside, inside, inside[1:])
 

@@ -12,7 +12,7 @@ from gitmem.arrays import NDArray, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.languages import (
-    COMPONENTS,
+    COMPONENT_ENDINGS,
     CONSTRUCTED,
     EXTENDING,
     FIELD_READING,
@@ -46,7 +46,7 @@ _SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root
 
 _NO_OBJECTS: Final = _SHARED | {b"", PRIVATE_MARK}
 
-_COMPONENT_ENDINGS: Final = (b".vue", b".svelte", b".astro")
+_COMPONENT_ENDINGS: Final = tuple(ending.encode() for ending in COMPONENT_ENDINGS)
 _MODULE_PARTS: Final = re.compile(r"[./\\:]+")
 _PARTS: Final = re.compile(r"\.|::|->|\\|:")
 
@@ -85,7 +85,7 @@ class FileNames:
         self.reads_fields = language in FIELD_READING
         self.calls_methods = language in METHOD_CALLING
         self.extends_types = language in EXTENDING
-        self.component = component_of(path) if language in COMPONENTS else ""
+        self.component = component_of(path)
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob

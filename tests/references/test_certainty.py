@@ -125,6 +125,10 @@ def test_a_declaration_and_its_definition_are_one_meaning(
     assert places(shop, name, "callers") == callers
 
 
+def test_an_import_means_a_declaration_and_its_definition_as_one(shop: Searcher) -> None:
+    assert places(shop, "weigh_tool", "importers") == ["py/use.py:1"]
+
+
 def test_a_field_that_is_read_is_no_method_where_calls_have_brackets(shop: Searcher) -> None:
     # The field and the method have one name. The call means the method, the read the field.
     assert places(shop, "Failed.kind", "definitions") == ["rust/failed.rs:1", "rust/failed.rs:3"]

@@ -54,6 +54,15 @@ mod tests {
 }
 """,
     "paths/src/other/mod.rs": "pub fn mid_call() {}\nfn run() { self::mid_call(); }\n",
+    # `self` is the own object where it has such a method, else the module.
+    "paths/src/own.rs": """fn check_it() {}
+fn free_it() {}
+struct Own;
+impl Own {
+    fn check_it(&self) {}
+    fn run(&self) { self.check_it(); self::free_it(); }
+}
+""",
     "paths/tests/use.rs": "use paths::core_of_shop::Cart;\nfn main() { Cart::open(2); }\n",
     # A module next to a file hides the crate of that name.
     "core/src/till/mod.rs": "mod other;\nuse other::ring;\nfn run() { ring(); }\n",
@@ -85,6 +94,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("paths/src/lib.rs:3", ["paths/src/deep/low.rs:2", "paths/src/deep/mod.rs:2"]),
         ("paths/src/deep/mod.rs:2", ["paths/src/deep/low.rs:3", "paths/src/deep/mod.rs:5", "paths/src/lib.rs:3"]),
         ("paths/src/other/mod.rs:1", ["paths/src/other/mod.rs:2"]),
+        ("paths/src/own.rs:1", []),
+        ("paths/src/own.rs:2", ["paths/src/own.rs:6"]),
+        ("paths/src/own.rs:5", ["paths/src/own.rs:6"]),
         ("core/src/till/other.rs:1", ["core/src/till/mod.rs:3"]),
         ("src/api.ts:1", ["test/api.test.ts:2"]),
         ("js/ui/src/button.ts:1", ["js/app/main.ts:2"]),
