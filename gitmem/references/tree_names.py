@@ -164,9 +164,13 @@ class FileNames:
         return self._definitions
 
     @cached_property
+    def _defining(self) -> list[Occurrence]:
+        """Occurrences that define a name."""
+        return list(self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist()))
+
+    @cached_property
     def _definitions(self) -> list[Definition]:
-        matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
-        named = [(each, _text(each.name)) for each in matches]
+        named = [(each, _text(each.name)) for each in self._defining]
         definitions = [
             Definition(self.entry, each.line, each.kind, name, self._container(each, name)) for each, name in named
         ]
@@ -193,8 +197,8 @@ class FileNames:
 
     @cached_property
     def _assigned(self) -> frozenset[tuple[int, str]]:
-        matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
-        return frozenset((each.line, _text(each.name)) for each in matches if each.receiver not in _NO_OBJECTS)
+        others = (each for each in self._defining if each.receiver not in _NO_OBJECTS)
+        return frozenset((each.line, _text(each.name)) for each in others)
 
     def is_private(self, definition: Definition) -> bool:
         """Return whether a definition is known in its class, file or module alone."""
@@ -206,8 +210,8 @@ class FileNames:
 
     @cached_property
     def _private(self) -> frozenset[tuple[int, str]]:
-        matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
-        return frozenset((each.line, _text(each.name)) for each in matches if each.receiver.startswith(PRIVATE_MARK))
+        marked = (each for each in self._defining if each.receiver.startswith(PRIVATE_MARK))
+        return frozenset((each.line, _text(each.name)) for each in marked)
 
     def _is_constructor(self, definition: Definition, classes: Set[str]) -> bool:
         """Return whether a definition is a constructor: whoever calls it means the class, which has the same name."""
