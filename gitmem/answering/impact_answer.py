@@ -29,7 +29,7 @@ from gitmem.workspace import Workspace
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.references.file_graph import FileGraph, Ranks
-    from gitmem.references.tree_names import Definition
+    from gitmem.references.file_names import Definition
     from gitmem.references.usage import Usage
 
 DEFAULT_LIMIT: Final = 10
@@ -320,7 +320,7 @@ class _CallerFinder:
 
 def _relations(target: "Definition | None") -> tuple[str, ...]:
     """Return the relations that depend on a definition. Types of variables depend on a class only loosely."""
-    from gitmem.references.tree_names import CLASS
+    from gitmem.references.file_names import CLASS
 
     if target is None:
         return "callers", "subclasses", "importers", "mentions"

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from gitmem.answering.federated_search import Member
     from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.references.file_graph import FileGraph
+    from gitmem.references.file_names import Definition
     from gitmem.references.joined_names import JoinedNames
-    from gitmem.references.tree_names import Definition
     from gitmem.search.hits import Hit
 
 OpenBlobs = Callable[[int], AbstractContextManager[ObjectReader]]

@@ -25,8 +25,8 @@ from gitmem.workspace import Workspace
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.references.file_graph import FileGraph, Weights
+    from gitmem.references.file_names import Definition
     from gitmem.references.outline import OutlinedTree
-    from gitmem.references.tree_names import Definition
 
 DEFAULT_TOKENS: Final = 1_000
 MIN_TOKENS: Final = 100

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.answering.searcher import Searcher
     from gitmem.references.file_graph import FileGraph
-    from gitmem.references.tree_names import Definition, Names
+    from gitmem.references.file_names import Definition
+    from gitmem.references.tree_names import Names
     from gitmem.search.hits import Hit
 
 

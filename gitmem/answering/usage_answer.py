@@ -25,7 +25,7 @@ from gitmem.workspace import Workspace
 # numpy and the search are loaded while `git status` runs.
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
-    from gitmem.references.tree_names import Definition
+    from gitmem.references.file_names import Definition
     from gitmem.references.usage import Usage
     from gitmem.references.usages import Found
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from gitmem.chunking.languages import language_of
 from gitmem.named_tuple import NamedTuple
+from gitmem.references.file_names import FileNames, split_parts
 from gitmem.references.languages import IMPORTING, PACKAGED, family_of, is_self
 from gitmem.references.library_members import GLOBALS, OTHER_MEMBERS
-from gitmem.references.tree_names import FileNames, Names, split_parts
+from gitmem.references.tree_names import Names
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, Occurrence
 
 _PACKAGE_FILES = {"python": "__init__.py", "javascript": "index.js"}

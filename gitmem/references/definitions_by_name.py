@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.references.file_names import CLASS, FUNCTION, VALUE, Definition, FileNames
 from gitmem.references.languages import (
     BEHIND_OBJECTS,
     CLASS_IMPORTING,
@@ -18,7 +19,7 @@ from gitmem.references.languages import (
     RENAMING,
 )
 from gitmem.references.library_members import OTHER_MEMBERS
-from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
+from gitmem.references.tree_names import Names
 from gitmem.references.visibility import Visibility
 
 _MAX_DECLARED: Final = 50

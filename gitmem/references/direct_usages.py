@@ -9,11 +9,12 @@ from typing import Final
 
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
+from gitmem.references.file_names import Definition, FileNames
 from gitmem.references.languages import COMPONENT_ENDINGS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
 from gitmem.references.module_paths import component_of
 from gitmem.references.resolution import Resolver
-from gitmem.references.tree_names import Definition, FileNames, Names
+from gitmem.references.tree_names import Names
 from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
 from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
 from gitmem.types import OCCURRENCE_KINDS, Occurrence

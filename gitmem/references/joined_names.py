@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gitmem.arrays import NDArray
+from gitmem.references.file_names import Definition, FileNames
 from gitmem.references.provided_packages import ProvidedPackages, is_beside
-from gitmem.references.tree_names import Definition, FileNames, TreeNames
+from gitmem.references.tree_names import TreeNames
 from gitmem.store.occurrences import DEFINED
 
 

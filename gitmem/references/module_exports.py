@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gitmem.references.definitions_by_name import DefinitionsByName
+from gitmem.references.file_names import Binding, Definition, FileNames, split_module
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
 from gitmem.references.module_paths import component_of, may_re_export
 from gitmem.references.rust_paths import closeness
-from gitmem.references.tree_names import Binding, Definition, FileNames, Names, split_module
+from gitmem.references.tree_names import Names
 
 MAIN_EXPORTS: Final = ("", "default")
 """Names of the main export of a module, which `import a from` and `a = require()` take."""

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from gitmem.references.file_names import Definition
 from gitmem.references.languages import QUALIFIED_IN_FOLDER
 from gitmem.references.scopes import split_name
-from gitmem.references.tree_names import Definition, Names
+from gitmem.references.tree_names import Names
 from gitmem.store.occurrences import ANY_ROLE
 
 _BLOCKS: Final = {"variable": ("var",), "locals": ("local",), "resource": ()}

@@ -12,7 +12,8 @@ import numpy as np
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, Numbers, Ranks
-from gitmem.references.tree_names import CLASS, FUNCTION, VALUE, Definition, FileNames, Names
+from gitmem.references.file_names import CLASS, FUNCTION, VALUE, Definition, FileNames
+from gitmem.references.tree_names import Names
 
 _UNUSED: Final = 1e-3
 """Share of the rank of a file that its unmentioned definitions divide among themselves."""

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import numpy as np
-
+from gitmem.references.class_members import ClassMembers
 from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, folder_of
+from gitmem.references.file_names import CLASS, Definition, FileNames, split_parts
 from gitmem.references.languages import (
     ABOVE,
     BARE_MEMBERS,
@@ -29,20 +29,9 @@ from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
 from gitmem.references.module_exports import MAIN_EXPORTS, ModuleExports, unique
 from gitmem.references.module_paths import names_part
 from gitmem.references.rust_paths import KEYWORDS
-from gitmem.references.tree_names import (
-    CLASS,
-    CODES,
-    Definition,
-    FileNames,
-    Names,
-    split_parts,
-)
+from gitmem.references.tree_names import Names
 from gitmem.types import UNKNOWN_RECEIVER
 
-_DEPTH: Final = 6
-"""Steps through base classes. Real code has fewer, and cycles end here."""
-
-_BASE: Final = CODES["base"]
 _TYPE_PARAMETER: Final = re.compile(r"[A-Z][0-9]?$")
 
 
@@ -54,8 +43,8 @@ class Resolver:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._bases: dict[Definition, list[Definition]] = {}
         self._by_name = DefinitionsByName(names)
+        self.classes = ClassMembers(names, self._by_name, self.resolve)
         self._exports = ModuleExports(names, self._by_name)
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
@@ -79,7 +68,7 @@ class Resolver:
             return self._resolve_in_crate(file, name, parts, line)
         if parts and is_self(parts[0], file.family):
             if parts[0] in ABOVE:
-                return _resolution(self._members_above(file, name, line), "class")
+                return _resolution(self.classes.members_above(file, name, line), "class")
             return self._resolve_own(file, name, parts[1:], line)
         if not parts and file.family in NAMESPACED:
             # `\Error` is in the root namespace, in which few trees define anything.
@@ -112,32 +101,19 @@ class Resolver:
         """Return the definitions that an import of a name from a module means."""
         return self._with_declared(file, _resolution(self._exports.exported(file, module, name), "import"))
 
-    def bases(self, class_: Definition) -> list[Definition]:
-        """Return the classes of the tree that a class extends, as far as they are known."""
-        if class_ not in self._bases:
-            self._bases[class_] = []  # until they are known: wrong code can extend itself
-            file = self._names.file(class_.entry)
-            self._bases[class_] = [
-                each
-                for name, receiver in self._base_names(file, class_)
-                for each in self.resolve(file, name, receiver, class_.line).definitions
-                if self._by_name.is_class(each) and each != class_
-            ]
-        return self._bases[class_]
-
     # A bare name.
 
     def _resolve_bare(self, file: FileNames, name: str, line: int) -> Resolution:
         own = self._in_file(file, name, line)
         if own and own[0].container and file.family in EXTENDED & BARE_MEMBERS:
             # A header may declare it, and other files may have overloads.
-            own = unique([*own, *self._own_members(file, name, line)])
+            own = unique([*own, *self.classes.own_members(file, name, line)])
         imported = self._exports.imported(file, name)
         if own or imported is not None:
             matches = unique([*own, *(imported or ())])
             return _resolution(matches, "file" if own else "import")
         if file.family in BARE_MEMBERS:
-            members = self._own_members(file, name, line)
+            members = self.classes.own_members(file, name, line)
             if members:
                 return _resolution(members, "class")
         for module in file.stars:
@@ -202,69 +178,13 @@ class Resolver:
     def _resolve_own(self, file: FileNames, name: str, attributes: Sequence[str], line: int) -> Resolution:
         """Resolve a member of the own object, or of one of its attributes."""
         if not attributes:
-            members = self._own_members(file, name, line)
+            members = self.classes.own_members(file, name, line)
             return _resolution(members, "class") if members else self._by_name.members(file, name)
-        for class_ in self._classes_at(file, line):
+        for class_ in self.classes.innermost(file, line):
             type_ = file.attribute_type(attributes[0], (*class_.container, class_.name))
             if type_:
                 return self._of_type(file, type_, [*attributes[1:], name], line)
         return self._by_name.members(file, name)
-
-    def _members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
-        """Return the definitions of a member in the classes above the one around a line; a library's are none."""
-        classes = self._classes_at(file, line)
-        return unique(each for class_ in classes for base in self.bases(class_) for each in self.members(base, name))
-
-    def _own_members(self, file: FileNames, name: str, line: int) -> list[Definition]:
-        return unique(each for class_ in self._classes_at(file, line) for each in self.members(class_, name))
-
-    def _classes_at(self, file: FileNames, line: int) -> list[Definition]:
-        """Return the innermost class around a line; in some languages its definition is in another file."""
-        around = file.scopes.at(line)
-        for size in range(len(around), 0, -1):
-            own = [each for each in file.definitions(around[size - 1]) if each.container == around[: size - 1]]
-            classes = [each for each in own if self._by_name.is_class(each)]
-            if not classes and file.family in EXTENDED:
-                classes = [each for each in self._by_name.of_family(file, around[size - 1]) if each.kind == CLASS]
-            if classes:
-                return classes
-        return []
-
-    def members(self, class_: Definition, name: str, depth: int = 0) -> list[Definition]:
-        """Return the definitions of a member of a class: its own, or else those of its base classes."""
-        file = self._names.file(class_.entry)
-        whole = (*class_.container, class_.name)
-        if file.family in EXTENDED:
-            matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
-            near = [each for each in matches if folder_of(self._names.file(each.entry)) == folder_of(file)]
-            matches = near or matches
-        else:
-            matches = [each for each in file.definitions(name) if each.container == whole]
-        if matches or depth == _DEPTH:
-            return matches
-        return unique(each for base in self.bases(class_) for each in self.members(base, name, depth + 1))
-
-    def _base_names(self, file: FileNames, class_: Definition) -> list[tuple[str, str]]:
-        """Return the names and receivers of the classes that a class extends, as written."""
-        matches = file.occurrences.at(np.flatnonzero(file.occurrences.kinds == _BASE).tolist())
-        whole = (*class_.container, class_.name)  # a class inside of a function is no scope of its own
-        return [
-            (each.name.decode("utf-8", "replace"), each.receiver.decode("utf-8", "replace"))
-            for each in matches
-            if each.line >= class_.line and file.scopes.at(each.line)[: len(whole)] in (whole, class_.container)
-            and self.class_of_base(file, each.line) == class_
-        ]  # fmt: skip
-
-    def class_of_base(self, file: FileNames, line: int) -> Definition | None:
-        """Return the class whose header, at a line, names a base class."""
-        classes = file.occurrences.at(
-            np.flatnonzero((file.occurrences.kinds == CLASS) & (file.occurrences.lines <= line)).tolist()
-        )
-        if not classes:
-            return None
-        last = classes[-1]
-        name = last.name.decode("utf-8", "replace")
-        return Definition(file.entry, last.line, CLASS, name, file.scopes.container(name, last.line))
 
     def _resolve_path(self, file: FileNames, name: str, parts: Sequence[str], line: int) -> Resolution:
         """Resolve a name behind a path of names that begins with an import, a class or a variable."""
@@ -349,7 +269,9 @@ class Resolver:
 
     def _members_of(self, holder: Definition, name: str) -> list[Definition]:
         file = self._names.file(holder.entry)
-        members = self.members(holder, name) if self._by_name.is_class(holder) or file.family in RENAMING else []
+        members = (
+            self.classes.members(holder, name) if self._by_name.is_class(holder) or file.family in RENAMING else []
+        )
         if members or holder.kind == CLASS:
             return members
         type_ = file.type_of(holder.name, holder.line)
@@ -362,7 +284,7 @@ class Resolver:
             return NOTHING
         # The receiver of a type is a module or a class, never a variable; so this cannot run in circles.
         if is_self(parts[-1], file.family):
-            known: Sequence[Definition] = self._classes_at(file, line)
+            known: Sequence[Definition] = self.classes.innermost(file, line)
         elif len(parts) > 1 and parts[0] in file.bindings:
             known = self._behind_import(file, parts[-1], parts[:-1]).definitions
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.references.tree_names import Definition
+from gitmem.references.file_names import Definition
 from gitmem.types import OCCURRENCE_KINDS
 
 MAX_FILES: Final = 2_000

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gitmem.references.tree_names import Definition, Names
+from gitmem.references.file_names import Definition
+from gitmem.references.tree_names import Names
 from gitmem.references.usage import Usage
 
 

@@ -9,8 +9,9 @@ from gitmem.arrays import is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.direct_usages import DirectUsages
+from gitmem.references.file_names import CLASS, CODES, Definition
 from gitmem.references.resolution import Resolver
-from gitmem.references.tree_names import CLASS, CODES, Definition, Names
+from gitmem.references.tree_names import Names
 from gitmem.references.usage import DEFAULT_BOUNDS, Bounds, Usage, unique_lines, usage_of
 from gitmem.references.usage_order import rank_usages
 from gitmem.store.occurrences import INHERITED
@@ -142,7 +143,7 @@ class UsageFinder:
         for file in self._direct.files(target.name, INHERITED, [target]):
             for occurrence, resolution in self._direct.references(file, target.name):
                 if OCCURRENCE_KINDS[occurrence.kind] == "base" and target in resolution.definitions:
-                    class_ = self._resolver.class_of_base(file, occurrence.line)
+                    class_ = self._resolver.classes.class_of_base(file, occurrence.line)
                     if class_ is not None:
                         yield self._direct.usage(file, occurrence.line, "base", resolution, depth), class_
 

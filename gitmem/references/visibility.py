@@ -7,8 +7,9 @@ import posixpath
 from collections.abc import Hashable, Iterable, Sequence
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.references.file_names import CLASS, Definition, FileNames
 from gitmem.references.rust_paths import is_below
-from gitmem.references.tree_names import CLASS, Definition, FileNames, Names
+from gitmem.references.tree_names import Names
 
 
 class _Divided(NamedTuple):

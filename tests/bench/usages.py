@@ -28,8 +28,8 @@ from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.mcp.tools.token_estimate import estimate_tokens
+from gitmem.references.file_names import CODES
 from gitmem.references.resolution import Resolver
-from gitmem.references.tree_names import CODES
 from gitmem.types import Occurrence
 from gitmem.workspace import open_workspace
 from tests.bench.commands import load_gitmem

@@ -1,0 +1,102 @@
+"""Classes of a tree: those around a line, the classes above them, and their members."""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, folder_of
+from gitmem.references.file_names import CLASS, CODES, Definition, FileNames
+from gitmem.references.languages import EXTENDED
+from gitmem.references.module_exports import unique
+from gitmem.references.tree_names import Names
+
+_DEPTH: Final = 6
+"""Steps through base classes. Real code has fewer, and cycles end here."""
+
+_BASE: Final = CODES["base"]
+
+
+class ClassMembers:
+    """Finds classes and their members. `resolve` finds the class that a name above one means, as in any other place."""
+
+    def __init__(
+        self,
+        names: Names,
+        by_name: DefinitionsByName,
+        resolve: Callable[[FileNames, str, str, int], Resolution],
+    ) -> None:
+        self._names = names
+        self._by_name = by_name
+        self._resolve = resolve
+        self._bases: dict[Definition, list[Definition]] = {}
+
+    def bases(self, class_: Definition) -> list[Definition]:
+        """Return the classes of the tree that a class extends, as far as they are known."""
+        if class_ not in self._bases:
+            self._bases[class_] = []  # until they are known: wrong code can extend itself
+            file = self._names.file(class_.entry)
+            self._bases[class_] = [
+                each
+                for name, receiver in self._base_names(file, class_)
+                for each in self._resolve(file, name, receiver, class_.line).definitions
+                if self._by_name.is_class(each) and each != class_
+            ]
+        return self._bases[class_]
+
+    def members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
+        """Return the definitions of a member in the classes above the one around a line; a library's are none."""
+        classes = self.innermost(file, line)
+        return unique(each for class_ in classes for base in self.bases(class_) for each in self.members(base, name))
+
+    def own_members(self, file: FileNames, name: str, line: int) -> list[Definition]:
+        """Return the definitions of a member in the class around a line, or else those above it."""
+        return unique(each for class_ in self.innermost(file, line) for each in self.members(class_, name))
+
+    def innermost(self, file: FileNames, line: int) -> list[Definition]:
+        """Return the innermost class around a line; in some languages its definition is in another file."""
+        around = file.scopes.at(line)
+        for size in range(len(around), 0, -1):
+            own = [each for each in file.definitions(around[size - 1]) if each.container == around[: size - 1]]
+            classes = [each for each in own if self._by_name.is_class(each)]
+            if not classes and file.family in EXTENDED:
+                classes = [each for each in self._by_name.of_family(file, around[size - 1]) if each.kind == CLASS]
+            if classes:
+                return classes
+        return []
+
+    def members(self, class_: Definition, name: str, depth: int = 0) -> list[Definition]:
+        """Return the definitions of a member of a class: its own, or else those of its base classes."""
+        file = self._names.file(class_.entry)
+        whole = (*class_.container, class_.name)
+        if file.family in EXTENDED:
+            matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
+            near = [each for each in matches if folder_of(self._names.file(each.entry)) == folder_of(file)]
+            matches = near or matches
+        else:
+            matches = [each for each in file.definitions(name) if each.container == whole]
+        if matches or depth == _DEPTH:
+            return matches
+        return unique(each for base in self.bases(class_) for each in self.members(base, name, depth + 1))
+
+    def _base_names(self, file: FileNames, class_: Definition) -> list[tuple[str, str]]:
+        """Return the names and receivers of the classes that a class extends, as written."""
+        matches = file.occurrences.at(np.flatnonzero(file.occurrences.kinds == _BASE).tolist())
+        whole = (*class_.container, class_.name)  # a class inside of a function is no scope of its own
+        return [
+            (each.name.decode("utf-8", "replace"), each.receiver.decode("utf-8", "replace"))
+            for each in matches
+            if each.line >= class_.line and file.scopes.at(each.line)[: len(whole)] in (whole, class_.container)
+            and self.class_of_base(file, each.line) == class_
+        ]  # fmt: skip
+
+    def class_of_base(self, file: FileNames, line: int) -> Definition | None:
+        """Return the class whose header, at a line, names a base class."""
+        classes = file.occurrences.at(
+            np.flatnonzero((file.occurrences.kinds == CLASS) & (file.occurrences.lines <= line)).tolist()
+        )
+        if not classes:
+            return None
+        last = classes[-1]
+        name = last.name.decode("utf-8", "replace")
+        return Definition(file.entry, last.line, CLASS, name, file.scopes.container(name, last.line))
