@@ -155,7 +155,8 @@ def _read_answers(
     answers: dict[int, Answer] = {}
     order: list[tuple[int, float, HitPosition]] = []
     for number, own in ranks.items():
-        result = SearchResult(found.terms, [found.hits[rank].hit for rank in own])
+        hits = [found.hits[rank].hit for rank in own]
+        result = SearchResult(found.terms, hits, meaning=found.meanings.get(number))
         # Units that share a row with a hit fill the list only if all repositories together leave room.
         most = len(own) + limit - len(found.hits)
         with open_blobs(number) as blobs:

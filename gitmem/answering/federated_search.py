@@ -7,7 +7,7 @@ statistics first. Here the indexes are local files, so their segments and views 
 Lists of different models are merged by rank, because cosines of different models mean different things.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -32,6 +32,7 @@ from gitmem.search.hits import Hit
 from gitmem.search.outdated import Outdated
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope, passing_paths
+from gitmem.search.unit_rating import QueryMeaning
 from gitmem.store.combined_segments import CombinedSegments
 from gitmem.store.combined_view import CombinedView, RepositoryView
 from gitmem.types import REPOSITORY_END
@@ -47,6 +48,9 @@ class Member(NamedTuple):
     is_own: bool = False
 
 
+NO_MEANINGS: Final[Mapping[int, QueryMeaning]] = {}
+
+
 class MemberHit(NamedTuple):
     """Hit, with the number of the member that it comes from. The path is that in its repository."""
 
@@ -55,12 +59,16 @@ class MemberHit(NamedTuple):
 
 
 class FederatedResult(NamedTuple):
-    """Terms, rejected results and notes as in SearchResult, and the hits of all members; their scores never rise."""
+    """Terms, rejected results and notes as in SearchResult, and the hits of all members; their scores never rise.
+
+    `meanings` are those of SearchResult by the number of the member, which differ between models.
+    """
 
     terms: tuple[str, ...]
     hits: list[MemberHit]
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
+    meanings: Mapping[int, QueryMeaning] = NO_MEANINGS
 
 
 class FederatedSearcher:
@@ -90,7 +98,13 @@ class FederatedSearcher:
         if len(results) > 1:
             names = "; ".join(group.names for group in self._groups)
             notes.append(f"each model searched its own repositories, and the lists are merged by rank: {names}")
-        return FederatedResult(results[0][0].terms, hits, add_rejected(rejected), tuple(notes))
+        meanings = {
+            number: result.meaning
+            for group, (result, _) in zip(self._groups, results, strict=True)
+            if result.meaning is not None
+            for number in group.numbers
+        }
+        return FederatedResult(results[0][0].terms, hits, add_rejected(rejected), tuple(notes), meanings)
 
 
 def _of_one(result: SearchResult) -> FederatedResult:
@@ -99,7 +113,8 @@ def _of_one(result: SearchResult) -> FederatedResult:
     So the scores are those of a query in that repository.
     """
     hits = [MemberHit(0, hit) for hit in result.hits]
-    return FederatedResult(result.terms, hits, result.rejected, result.notes)
+    meanings = {} if result.meaning is None else {0: result.meaning}
+    return FederatedResult(result.terms, hits, result.rejected, result.notes, meanings)
 
 
 def add_rejected(rejected: Sequence[Rejected]) -> Rejected | None:
@@ -129,6 +144,7 @@ class _Group:
 
     def __init__(self, members: Sequence[Member], numbers: Sequence[int]) -> None:
         self._members = [members[number] for number in numbers]
+        self.numbers = numbers
         self._numbers = {members[number].name: number for number in numbers}
         searchers = [member.searcher for member in self._members]
         self._segments = CombinedSegments([segment for searcher in searchers for segment in searcher.snapshot.segments])
@@ -167,9 +183,7 @@ class _Group:
         return ", ".join(self._numbers)
 
     def _to_member(self, hit: Hit) -> MemberHit:
-        name, _, path = hit.path.partition(_MARK)
-        copies = tuple(place._replace(path=_path_seen_from(name, place.path)) for place in hit.copies)
-        return MemberHit(self._numbers[name], hit._replace(path=path, copies=copies))
+        return MemberHit(self._numbers[hit.path.partition(_MARK)[0]], _seen_from_its_repository(hit))
 
     def _scopes(self, filters: SearchFilters) -> list[Scope]:
         """Return the rows that pass filters, those of files, of records and of commits apart, as a Searcher does."""
@@ -237,6 +251,12 @@ class _Group:
             return None
         sizes = [len(member.searcher.view) for member in self._members]
         return np.repeat([not member.is_own for member in self._members], sizes)
+
+
+def _seen_from_its_repository(hit: Hit) -> Hit:
+    name, _, path = hit.path.partition(_MARK)
+    copies = tuple(place._replace(path=_path_seen_from(name, place.path)) for place in hit.copies)
+    return hit._replace(path=path, copies=copies, others=tuple(map(_seen_from_its_repository, hit.others)))
 
 
 def _path_seen_from(name: str, path: str) -> str:

@@ -25,7 +25,7 @@ from gitmem.search.calibration import (
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.first_pieces import lift_first_pieces
 from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
-from gitmem.search.hits import NO_ADJUSTMENTS, Hit, load_hits, select_candidates
+from gitmem.search.hits import NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
 from gitmem.search.lexical import max_score
 from gitmem.search.outdated import lower_outdated
 from gitmem.search.parsed_query import ParsedQuery
@@ -33,6 +33,7 @@ from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, co
 from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY
+from gitmem.search.unit_rating import QueryMeaning
 from gitmem.store.graph import RowGraph
 
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
@@ -65,14 +66,15 @@ class Rejected(NamedTuple):
 class SearchResult(NamedTuple):
     """Terms of the query to highlight in the hits, and the hits, best first.
 
-    `rejected` are the results that the least score left out, None if there are none. `notes` say what the search could
-    not do.
+    With `meaning` the definitions in the hits can be compared. `rejected` are the results that the least score left
+    out, None if there are none. `notes` say what the search could not do.
     """
 
     terms: tuple[str, ...]
     hits: list[Hit]
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
+    meaning: QueryMeaning | None = None
 
 
 class SearchOptions(NamedTuple):
@@ -114,6 +116,7 @@ def search(
         ranked[0].terms if ranked else query.terms,
         hits[:limit],
         rejected=Rejected(len(rejected), max(rejected), least) if rejected else None,
+        meaning=next((own.meaning for own in ranked if own.meaning is not None), None),
     )
 
 
@@ -123,6 +126,7 @@ class _SearchedScope(NamedTuple):
     terms: tuple[str, ...]
     hits: list[Hit]
     makes_sense: bool
+    meaning: QueryMeaning | None
 
 
 def _search_scope(
@@ -136,9 +140,30 @@ def _search_scope(
         if options.mode != "semantic" or len(ranking.selected) >= limit or count >= scope.row_count:
             break
         count *= 4
+    meaning = _find_meaning(retrieved, encoder)
     adjustments = {"query": np.full(len(ranking.sums), ranking.evidence), **ranking.adjustments}
-    hits = load_hits(scope, retrieved.candidates, ranking.selected, ranking.features, adjustments)
-    return _SearchedScope(_shown_terms(retrieved), hits, ranking.makes_sense)
+    further: list[tuple[int, float]] = []
+    if meaning is not None:
+        further, adjustments["row_choice"] = find_further_rows(retrieved.candidates, ranking.sums, ranking.selected)
+    loaded = load_hits(scope, retrieved.candidates, [*ranking.selected, *further], ranking.features, adjustments)
+    hits, others = loaded[: len(ranking.selected)], loaded[len(ranking.selected) :]
+    return _SearchedScope(_shown_terms(retrieved), _attach(hits, others), ranking.makes_sense, meaning)
+
+
+def _find_meaning(retrieved: Retrieval, encoder: Encoder) -> QueryMeaning | None:
+    """Return what the query means; None if definitions cannot be compared by it: for names of code, and records."""
+    if retrieved.names_vector is None or retrieved.query.coded:
+        return None
+    names = encoder.names
+    return QueryMeaning(retrieved.query, retrieved.idf, retrieved.names_vector, names, names is encoder)
+
+
+def _attach(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """Return the hits, of each file the first one with the further rows of the file."""
+    rows: dict[str, list[Hit]] = {}
+    for other in others:
+        rows.setdefault(other.path, []).append(other)
+    return [hit._replace(others=tuple(rows.pop(hit.path, ()))) for hit in hits]
 
 
 def _shown_terms(retrieved: Retrieval) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ LEGEND: Final = {
     "conversation_gap": "the same, and its nearest turns in meaning, as shares that they lack to the best conversation",
     "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
     "first_piece": "what the first piece of a definition that was cut lacks to its best piece",
+    "row_choice": "what the shown definition lacks to the best chunk of its file",
     "elsewhere": "1 in another repository than the one of the current folder",
     "query": "how well the query is matched as a whole, the same for all results",
     "sum": "sum of value x weight = contribution; its logistic function is the score, from 0 to 1",
@@ -79,7 +80,7 @@ def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: st
     slope = find_curve(mode, records=chunk_type in PROSE_KINDS).slope
     weights = {"semantic": 1.0} if mode == "semantic" else weights_for(chunk_type)
     parts = [Contribution(name, scores[name], slope * weight) for name, weight in weights.items() if name in scores]
-    added = {"query": 1.0, "first_piece": slope, "elsewhere": ELSEWHERE}
+    added = {"query": 1.0, "first_piece": slope, "row_choice": slope, "elsewhere": ELSEWHERE}
     parts += [Contribution(name, scores[name], weight) for name, weight in added.items() if name in scores]
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
     total = sum(part.contribution for part in parts)

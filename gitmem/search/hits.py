@@ -18,12 +18,15 @@ from gitmem.types import CHUNK_TYPES, PROSE_KINDS, ResultUnit
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
 NO_VECTORS: Final = np.zeros((0, 0), np.float32)
 
-ADJUSTMENTS: Final = {"query": None, "first_piece": 0.0, "elsewhere": 0.0, "currency": 1.0}
+ADJUSTMENTS: Final = {"query": None, "first_piece": 0.0, "row_choice": 0.0, "elsewhere": 0.0, "currency": 1.0}
 """What changes a score besides the features, with the value that changes nothing and is not reported.
 
 Evidence of the query is always reported, the first pieces of definitions if they were lifted to the score of another
-piece, and notes if they are outdated or replace others.
+piece, rows if they are shown instead of the best one of their file, and notes if they are outdated or replace others.
 """
+
+COMPARED_ROWS: Final = 8
+"""Best rows of a file whose definitions are compared. With five of them a seventieth more wrong ones are shown."""
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in PROSE_KINDS]
 
@@ -33,8 +36,8 @@ class Hit(NamedTuple):
 
     `start:end` are bytes of the blob, half-open; lines are 1-based and inclusive. `chunk` is the chunk's number in its
     blob. `scores` are the components of `score` and the retrieval scores. `copies` are the places with the same or
-    nearly the same text: files without lines hold the same blob. `units` are the results that share the chunk, of which
-    `unit_choice` chooses some.
+    nearly the same text: files without lines hold the same blob. `units` are the results that share the chunk, and
+    `others` further chunks of the file that match, best first: `unit_choice` chooses among all of them.
     """
 
     path: str
@@ -51,6 +54,7 @@ class Hit(NamedTuple):
     scores: Mapping[str, float]
     copies: tuple[Location, ...] = ()
     units: tuple[ResultUnit, ...] = ()
+    others: tuple["Hit", ...] = ()
 
     @property
     def source(self) -> tuple[str, str]:
@@ -155,6 +159,27 @@ def load_hits(
         _load_hit(scope, candidates, position, score, features, adjustments, span, shared, others)
         for (position, score), span, shared, others in zip(selected, spans, units, copies, strict=True)
     ]
+
+
+def find_further_rows(
+    candidates: Candidates, sums: NDArray[np.float64], selected: Sequence[tuple[int, float]]
+) -> tuple[list[tuple[int, float]], NDArray[np.float64]]:
+    """Return further rows of the selected files among which `unit_choice` chooses, and what rows lack, [candidates].
+
+    The rows are positions, without a score as yet, and copies of no selected row. A row lacks the difference to the
+    highest sum of its file.
+    """
+    lifts = np.zeros(len(sums))
+    others: list[tuple[int, float]] = []
+    taken = np.array([position for position, _ in selected], np.int64)
+    is_copy = is_among(candidates.copy_of, candidates.copy_of[taken])
+    files = candidates.file
+    for file in dict.fromkeys(files[taken].tolist()):
+        places = np.flatnonzero((files == file) & candidates.inside)
+        order = places[np.argsort(-sums[places], kind="stable")]
+        lifts[order] = sums[order[0]] - sums[order]
+        others += [(position, 0.0) for position in order[:COMPARED_ROWS].tolist() if not is_copy[position]]
+    return others, lifts
 
 
 def _find_copies(scope: Scope, candidates: Candidates, selected: Sequence[int]) -> list[tuple[Location, ...]]:

@@ -43,7 +43,7 @@ class Retrieval(NamedTuple):
 
     `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files. `elsewhere`
     marks candidates in other repositories than the user's, if these are searched, `outdated` notes among them. `files`
-    is the number of files in scope, filters apart.
+    is the number of files in scope, filters apart. `names_vector` is the vector of the query by the encoder of names.
 
     It holds no reference to the index.
     """
@@ -57,6 +57,7 @@ class Retrieval(NamedTuple):
     elsewhere: NDArray[np.bool_] | None = None
     outdated: OutdatedCandidates | None = None
     files: int = 0
+    names_vector: NDArray[np.float32] | None = None
 
 
 def retrieve(
@@ -98,6 +99,7 @@ def retrieve(
     if candidates.are_records:
         conversation = score_conversations(whole.lexical, query.dates, rows.entry, candidates.chunk_type, rows.pool)
         candidates = candidates._replace(conversation=conversation)
+    path_vector = None
     if vector is not None and not candidates.are_records:
         path_encoder = encoder.names
         path_vector = vector if path_encoder is encoder else encode_query(query, path_encoder)
@@ -106,7 +108,8 @@ def retrieve(
     spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
     outdated = find_outdated_rows(scope, rows)
     files = scope.whole.document_counts.files
-    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows), outdated, files)
+    elsewhere = _are_elsewhere(scope, rows)
+    return Retrieval(query, candidates, spans, idf, shares, mode, elsewhere, outdated, files, path_vector)
 
 
 def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | None:

@@ -15,8 +15,9 @@ from gitmem.locations import LineRange
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.select import Scored, select
+from gitmem.search.unit_text import named_text, own_text
 from gitmem.types import ResultUnit
-from gitmem.words import Text, count_identifiers, decode
+from gitmem.words import Text
 
 
 class Original(NamedTuple):
@@ -64,10 +65,10 @@ def embed_original(
 
     It is one of the `units` of a row, or has the row to itself.
     """
-    own = [_own_text(data, unit, units) for unit in units if lines.first <= unit.start_line <= lines.last]
+    own = [own_text(data, unit, units) for unit in units if lines.first <= unit.start_line <= lines.last]
     if not own:
         own = [b"\n".join(data.split(b"\n")[lines.first - 1 : lines.last])]
-    vector: NDArray[np.float32] = names.encode_names([_as_text(symbol, b"\n".join(own))])[0]
+    vector: NDArray[np.float32] = names.encode_names([named_text(symbol, b"\n".join(own))])[0]
     return vector
 
 
@@ -77,7 +78,7 @@ def _other_units(hit: Hit, original: Original) -> list[ResultUnit]:
 
 
 def _unit_text(hit: Hit, unit: ResultUnit, texts: Mapping[tuple[str, str], bytes]) -> Text:
-    return _as_text(unit.symbol, _own_text(texts[hit.source], unit, hit.units))
+    return named_text(unit.symbol, own_text(texts[hit.source], unit, hit.units))
 
 
 def _divide(hit: Hit, units: Sequence[ResultUnit], vectors: NDArray[np.float32], original: Original) -> Iterator[Hit]:
@@ -102,17 +103,3 @@ def _ranks(values: NDArray[np.float32]) -> NDArray[np.float64]:
 
 def _share_lines(unit: ResultUnit, lines: LineRange) -> bool:
     return unit.start_line <= lines.last and lines.first <= unit.end_line
-
-
-def _own_text(data: bytes, unit: ResultUnit, units: Sequence[ResultUnit]) -> bytes:
-    """Return the text of a unit without that of the units inside it."""
-    parts, start = [], unit.start
-    for other in units:
-        if other is not unit and unit.start <= other.start and other.end <= unit.end and other.start >= start:
-            parts.append(data[start : other.start])
-            start = other.end
-    return b"\n".join([*parts, data[start : unit.end]])
-
-
-def _as_text(symbol: str, data: bytes) -> Text:
-    return count_identifiers(f"{symbol}\n{decode(data)}")

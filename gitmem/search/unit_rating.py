@@ -1,0 +1,190 @@
+"""Rate the definitions among which a result is chosen: those of one row of the index, or of several rows of a file.
+
+A row is ranked as a whole, and its file with it. Which definition of the file the query means is a finer question:
+methods that share a row share its vector, and the words of a file count for all of its rows alike. So the definitions
+of the best rows of a shown file are compared by their own vectors, names and lines. The blobs of the hits are read
+anyway. Weights are chosen by `tests/bench/definition_choice.py`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Final
+
+import numpy as np
+
+from gitmem.arrays import NDArray
+from gitmem.embedding.encoder import Encoder
+from gitmem.named_tuple import NamedTuple
+from gitmem.search.hits import Hit
+from gitmem.search.lexical import K1, ROW_WEIGHTS
+from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.qualified_names import own_name
+from gitmem.search.rank import cover_names
+from gitmem.search.signature import unqualified_names
+from gitmem.search.snippet import lines_of_span, match_terms
+from gitmem.search.unit_text import named_text, own_text
+from gitmem.types import ResultUnit
+from gitmem.words import find_identifiers, terms_of
+
+NAME_WEIGHT: Final = 0.2
+WORDS_WEIGHT: Final = 0.1
+ROW_WEIGHT: Final = 0.02
+"""What the coverage of the name, the lexical score of the lines and a logit of the row count, relative to a cosine."""
+
+_USUAL_LINES: Final = 15
+"""Length of a definition whose words count as they are; those of a longer one count less."""
+
+_LOOSE: Final = frozenset({"module", "namespace"})
+"""Types of units that are the text around the others. All further units with others inside are containers."""
+
+Texts = Mapping[tuple[str, str], bytes]
+"""Text of the source of each hit, empty if it cannot be read."""
+
+
+class RatedUnit(NamedTuple):
+    """A unit with its rating, which compares it with other units alone. `matches` says whether it has a query term."""
+
+    unit: ResultUnit
+    rating: float
+    matches: bool
+
+
+class QueryMeaning(NamedTuple):
+    """What a query means, for the comparison with single definitions.
+
+    `encoder` embeds names and made `vector`. `is_comparable` says whether it made the vectors of the index as well.
+    `idf` is that of the query's terms.
+    """
+
+    query: ParsedQuery
+    idf: Mapping[str, float]
+    vector: NDArray[np.float32]
+    encoder: Encoder
+    is_comparable: bool
+
+
+def rate_by_words(row: Hit, data: bytes, terms: Sequence[str]) -> list[RatedUnit]:
+    """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines."""
+    counts, sizes = _term_counts(row, data, terms)
+    scores = _bm25(counts, sizes, _row_idf(counts, terms), sum(sizes) / len(sizes))
+    rated = [RatedUnit(unit, score, bool(score)) for unit, score in zip(row.units, scores, strict=True)]
+    return _order(row, terms, rated)
+
+
+def rate_by_meaning(rows: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> list[list[RatedUnit]]:
+    """Return the same for several rows by vectors, names, lines and ranking, so that units of all rows compare.
+
+    Embedding a definition costs some 50 microseconds; one that has a row to itself has a vector already.
+    """
+    units_by_row = [row.units or (_whole(row),) for row in rows]
+    units = [unit for own in units_by_row for unit in own]
+    cosines = _cosines(rows, units_by_row, texts, meaning)
+    coverage = cover_names(meaning.query, meaning.idf, [own_name(unit.symbol) for unit in units])
+    total = sum(meaning.idf.values()) or 1.0
+    terms = list(meaning.idf)
+    rated = []
+    ends = accumulate(map(len, units_by_row))
+    for row, own, end in zip(rows, units_by_row, ends, strict=True):
+        row = row._replace(units=own)
+        counts, sizes = _term_counts(row, texts[row.source], terms)
+        words = _bm25(counts, sizes, meaning.idf, _USUAL_LINES)
+        lack = ROW_WEIGHT * row.scores.get("row_choice", 0.0)
+        ratings = [
+            RatedUnit(unit, cosine + NAME_WEIGHT * covered + WORDS_WEIGHT * score / total - lack, bool(score))
+            for unit, cosine, covered, score in zip(
+                own, cosines[end - len(own) : end], coverage[end - len(own) : end].tolist(), words, strict=True
+            )
+        ]
+        rated.append(_order(row, meaning.query.terms, ratings))
+    return rated
+
+
+def _whole(row: Hit) -> ResultUnit:
+    return ResultUnit(row.start, row.end, row.start_line, row.end_line, row.chunk_type, row.symbol)
+
+
+def _cosines(
+    rows: Sequence[Hit], units_by_row: Sequence[Sequence[ResultUnit]], texts: Texts, meaning: QueryMeaning
+) -> list[float]:
+    """Return the cosines of all units with the query; stored ones for rows with one unit, if they are comparable."""
+    embedded = [len(units) > 1 or not meaning.is_comparable for units in units_by_row]
+    bags = [
+        named_text(unit.symbol, own_text(texts[row.source], unit, units))
+        for row, units, is_embedded in zip(rows, units_by_row, embedded, strict=True)
+        if is_embedded
+        for unit in units
+    ]
+    # All at once, because each call has a cost of its own. einsum, because a unit must get the same bits whichever
+    # others are compared with it.
+    own = iter(np.einsum("ij,j->i", meaning.encoder.encode_names(bags), meaning.vector).tolist() if bags else ())
+    cosines: list[float] = []
+    for row, units, is_embedded in zip(rows, units_by_row, embedded, strict=True):
+        cosines += [next(own) for _ in units] if is_embedded else [row.scores["semantic"]]
+    return cosines
+
+
+def _order(row: Hit, terms: Sequence[str], rated: Sequence[RatedUnit]) -> list[RatedUnit]:
+    """Return the units of a row, best first; of equal ones the first in the file."""
+    first = rated[0]
+    if not _is_around(row.units) or first.unit.chunk_type in _LOOSE:
+        return sorted(rated, key=lambda one: -one.rating)
+    # A container answers for its fields, unless the query is one of their names.
+    named = [one for one in rated[1:] if _is_named(one.unit, terms) and not _is_named(first.unit, terms)]
+    rest = [one for one in rated[1:] if one not in named]
+    return [*named, first, *sorted(rest, key=lambda one: -one.rating)]
+
+
+def _is_around(units: Sequence[ResultUnit]) -> bool:
+    return len(units) > 1 and units[0].end >= units[-1].end
+
+
+def _term_counts(row: Hit, data: bytes, terms: Sequence[str]) -> tuple[list[dict[str, float]], list[int]]:
+    """Return for each unit the weighted number of its lines with each term, and its number of lines.
+
+    A line belongs to the first unit only if no other contains it. The name counts like in the index.
+    """
+    around = _is_around(row.units)
+    lines = match_terms(lines_of_span(data, row.start, row.end), frozenset(terms)) if data else {}
+    counts: list[dict[str, float]] = []
+    for unit in row.units:
+        in_name = _name_terms(unit).intersection(terms)
+        counts.append(dict.fromkeys(in_name, ROW_WEIGHTS.symbol))
+    sizes = [unit.end_line - unit.start_line + 1 for unit in row.units]
+    if around:
+        sizes[0] = max(1, sizes[0] - sum(sizes[1:]))
+    for position, found in lines.items():
+        number = row.start_line + position
+        holders = [place for place, unit in enumerate(row.units) if unit.start_line <= number <= unit.end_line]
+        for place in holders[1:] if around and len(holders) > 1 else holders:
+            for term in found:
+                counts[place][term] = counts[place].get(term, 0.0) + ROW_WEIGHTS.text
+    return counts, sizes
+
+
+def _row_idf(counts: Sequence[Mapping[str, float]], terms: Sequence[str]) -> dict[str, float]:
+    """Return the idf of terms among the units of a row: a term that all of them have says little."""
+    total = len(counts)
+    holding = {term: sum(term in of_unit for of_unit in counts) for term in terms}
+    return {term: math.log(1 + (total - number + 0.5) / (number + 0.5)) for term, number in holding.items()}
+
+
+def _bm25(
+    counts: Sequence[Mapping[str, float]], sizes: Sequence[int], idf: Mapping[str, float], usual: float
+) -> list[float]:
+    """Return the BM25 score of each unit; `usual` is the length in lines at which nothing is taken off."""
+    scores = []
+    for of_unit, size in zip(counts, sizes, strict=True):
+        norm = 1 - ROW_WEIGHTS.b + ROW_WEIGHTS.b * size / usual
+        scores.append(sum(idf[term] * count * (K1 + 1) / (count + K1 * norm) for term, count in of_unit.items()))
+    return scores
+
+
+def _is_named(unit: ResultUnit, terms: Sequence[str]) -> bool:
+    """Return whether the name of a unit has all terms of the query."""
+    return bool(terms) and _name_terms(unit).issuperset(terms)
+
+
+def _name_terms(unit: ResultUnit) -> set[str]:
+    names = unqualified_names(unit.symbol)
+    return {term for name in names for identifier in find_identifiers(name) for term in terms_of(identifier)}
