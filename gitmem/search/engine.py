@@ -25,7 +25,7 @@ from gitmem.search.calibration import (
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.first_pieces import lift_first_pieces
 from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
-from gitmem.search.hits import NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
+from gitmem.search.hits import LIFT, NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
 from gitmem.search.lexical import max_score
 from gitmem.search.outdated import lower_outdated
 from gitmem.search.parsed_query import ParsedQuery
@@ -144,7 +144,7 @@ def _search_scope(
     adjustments = {"query": np.full(len(ranking.sums), ranking.evidence), **ranking.adjustments}
     further: list[tuple[int, float]] = []
     if meaning is not None:
-        further, adjustments["row_choice"] = find_further_rows(retrieved.candidates, ranking.sums, ranking.selected)
+        further, adjustments[LIFT] = find_further_rows(retrieved.candidates, ranking.sums, ranking.selected)
     loaded = load_hits(scope, retrieved.candidates, [*ranking.selected, *further], ranking.features, adjustments)
     hits, others = loaded[: len(ranking.selected)], loaded[len(ranking.selected) :]
     return _SearchedScope(_shown_terms(retrieved), _attach(hits, others), ranking.makes_sense, meaning)

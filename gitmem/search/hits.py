@@ -18,15 +18,19 @@ from gitmem.types import CHUNK_TYPES, PROSE_KINDS, ResultUnit
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
 NO_VECTORS: Final = np.zeros((0, 0), np.float32)
 
-ADJUSTMENTS: Final = {"query": None, "first_piece": 0.0, "row_choice": 0.0, "elsewhere": 0.0, "currency": 1.0}
+LIFT: Final = "row_choice"
+"""Name of what a row lacks to the best one of its file [logits]."""
+
+ADJUSTMENTS: Final = {"query": None, "first_piece": 0.0, LIFT: 0.0, "elsewhere": 0.0, "currency": 1.0}
 """What changes a score besides the features, with the value that changes nothing and is not reported.
 
 Evidence of the query is always reported, the first pieces of definitions if they were lifted to the score of another
 piece, rows if they are shown instead of the best one of their file, and notes if they are outdated or replace others.
 """
 
-COMPARED_ROWS: Final = 8
-"""Best rows of a file whose definitions are compared. With five of them a seventieth more wrong ones are shown."""
+COMPARED_ROWS: Final = 6
+LARGEST_LIFT: Final = 2.0
+"""Best rows of a file whose definitions are compared, and how much less than the best one they may have [logits]."""
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in PROSE_KINDS]
 
@@ -178,7 +182,8 @@ def find_further_rows(
         places = np.flatnonzero((files == file) & candidates.inside)
         order = places[np.argsort(-sums[places], kind="stable")]
         lifts[order] = sums[order[0]] - sums[order]
-        others += [(position, 0.0) for position in order[:COMPARED_ROWS].tolist() if not is_copy[position]]
+        near = order[:COMPARED_ROWS]
+        others += [(position, 0.0) for position in near[(lifts[near] <= LARGEST_LIFT) & ~is_copy[near]].tolist()]
     return others, lifts
 
 

@@ -5,16 +5,13 @@ rated (`unit_rating`), and the hits of a file show the best of them. Further one
 list.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.hits import COMPARED_ROWS, Hit
+from gitmem.search.hits import COMPARED_ROWS, LIFT, Hit
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy
-from gitmem.search.unit_rating import QueryMeaning, RatedUnit, Texts, rate_by_meaning, rate_by_words
-
-_LIFT: Final = "row_choice"
+from gitmem.search.unit_rating import QueryMeaning, RatedUnit, Texts, find_matching, rate_by_meaning, rate_by_words
 
 
 class _Row(NamedTuple):
@@ -29,11 +26,13 @@ class _Row(NamedTuple):
             return [self.hit._replace(units=(), others=())]
         return [self.hit._replace(**one.unit._asdict(), units=(), others=()) for one in self.rated]
 
-    def further(self) -> Iterator[Hit]:
-        """Yield the results after the first one that have a term of the query."""
-        for result, one in zip(self.results()[1:], self.rated[1:], strict=True):
-            if one.matches:
-                yield result
+    def further(self, texts: Texts, terms: Sequence[str]) -> list[Hit]:
+        """Return the results after the first one that have a term of the query."""
+        if len(self.rated) < 2:
+            return []
+        matching = find_matching(self.hit, texts[self.hit.source], terms)
+        rest = zip(self.results()[1:], self.rated[1:], strict=True)
+        return [result for result, one in rest if one.unit in matching]
 
 
 def choose_units(
@@ -43,18 +42,26 @@ def choose_units(
 
     Without a `meaning` a hit keeps its row, and the `terms` in the lines choose among the units of that.
     """
+    rows = _keep_rows(hits, texts, terms) if meaning is None else _place_rows(hits, texts, meaning)
     chosen: list[Hit] = []
-    others: list[Hit] = []
-    for row in _keep_rows(hits, texts, terms) if meaning is None else _place_rows(hits, texts, meaning):
+    for row in rows:
         add_unless_copy(chosen, row.results()[0], texts)
-        others += [result._replace(score=result.score * REPEAT_DECAY) for result in row.further()]
+    if len(chosen) < limit:
+        _fill(chosen, rows, texts, terms, limit)
+    return chosen
+
+
+def _fill(chosen: list[Hit], rows: Sequence[_Row], texts: Texts, terms: Sequence[str], limit: int) -> None:
+    """Add further definitions of rows that are shown, until there are `limit` hits."""
+    others = [
+        result._replace(score=result.score * REPEAT_DECAY) for row in rows for result in row.further(texts, terms)
+    ]
     others.sort(key=lambda hit: -hit.score)  # stable: of one row the best unit comes first
     for other in others:
         if len(chosen) >= limit:
             break
         if not any(_represents(hit, other) for hit in chosen):
             add_unless_copy(chosen, other._replace(score=min(other.score, chosen[-1].score)), texts)
-    return chosen
 
 
 def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str]) -> list[_Row]:
@@ -91,7 +98,7 @@ def _key(row: Hit) -> tuple[str, int]:
 
 def _rows_of_file(hits: Sequence[Hit]) -> list[Hit]:
     """Return the rows of a file among which its hits choose, in the order of the ranking."""
-    return sorted([*hits, *hits[0].others], key=lambda row: row.scores.get(_LIFT, 0.0))
+    return sorted([*hits, *hits[0].others], key=lambda row: row.scores.get(LIFT, 0.0))
 
 
 def _order(rows: Sequence[_Row]) -> list[_Row]:
@@ -107,9 +114,9 @@ def _order(rows: Sequence[_Row]) -> list[_Row]:
 
 def _in_place(row: Hit, replaced: Hit) -> Hit:
     """Return a row with the score of the one that it replaces, and what it lacks to that."""
-    lift = row.scores.get(_LIFT, 0.0) - replaced.scores.get(_LIFT, 0.0)
-    scores = {name: value for name, value in row.scores.items() if name != _LIFT}
-    return row._replace(score=replaced.score, scores={**scores, _LIFT: lift} if lift else scores)
+    lift = row.scores.get(LIFT, 0.0) - replaced.scores.get(LIFT, 0.0)
+    scores = {name: value for name, value in row.scores.items() if name != LIFT}
+    return row._replace(score=replaced.score, scores={**scores, LIFT: lift} if lift else scores)
 
 
 def _represents(hit: Hit, other: Hit) -> bool:

@@ -2,13 +2,13 @@
 
 A row is ranked as a whole, and its file with it. Which definition of the file the query means is a finer question:
 methods that share a row share its vector, and the words of a file count for all of its rows alike. So the definitions
-of the best rows of a shown file are compared by their own vectors, names and lines. The blobs of the hits are read
-anyway. Weights are chosen by `tests/bench/definition_choice.py`.
+of the best rows of a shown file are compared by their own vectors and names. The blobs of the hits are read anyway.
+Weights are chosen by `tests/bench/definition_choice.py`.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.hits import Hit
+from gitmem.search.hits import LIFT, Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import own_name
@@ -28,13 +28,22 @@ from gitmem.types import ResultUnit
 from gitmem.words import find_identifiers, terms_of
 
 NAME_WEIGHT: Final = 0.2
-WORDS_WEIGHT: Final = 0.1
+WORDS_WEIGHT: Final = 0.2
 ROW_WEIGHT: Final = 0.02
-"""What the coverage of the name, the lexical score of the lines and a logit of the row count, relative to a cosine."""
+"""What the coverage of the name, the lexical score of the row and a logit of its sum count, relative to a cosine."""
 
-_USUAL_LINES: Final = 15
-"""Length of a definition whose words count as they are; those of a longer one count less."""
+VALUE_PENALTY: Final = 0.05
+LOOSE_PENALTY: Final = 0.2
+BREVITY_PENALTY: Final = 0.2
+"""The same for a constant or field, for the text between definitions, and for a definition without any text.
 
+Of few words, those that match are a large share.
+"""
+
+_FULL_BYTES: Final = 100
+"""Length from which a definition is not brief."""
+
+_VALUES: Final = frozenset({"constant", "field", "property", "type"})
 _LOOSE: Final = frozenset({"module", "namespace"})
 """Types of units that are the text around the others. All further units with others inside are containers."""
 
@@ -43,11 +52,10 @@ Texts = Mapping[tuple[str, str], bytes]
 
 
 class RatedUnit(NamedTuple):
-    """A unit with its rating, which compares it with other units alone. `matches` says whether it has a query term."""
+    """A unit with its rating, which compares it with other units alone."""
 
     unit: ResultUnit
     rating: float
-    matches: bool
 
 
 class QueryMeaning(NamedTuple):
@@ -67,37 +75,43 @@ class QueryMeaning(NamedTuple):
 def rate_by_words(row: Hit, data: bytes, terms: Sequence[str]) -> list[RatedUnit]:
     """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines."""
     counts, sizes = _term_counts(row, data, terms)
-    scores = _bm25(counts, sizes, _row_idf(counts, terms), sum(sizes) / len(sizes))
-    rated = [RatedUnit(unit, score, bool(score)) for unit, score in zip(row.units, scores, strict=True)]
-    return _order(row, terms, rated)
+    return _order(row, terms, list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))))
+
+
+def find_matching(row: Hit, data: bytes, terms: Sequence[str]) -> frozenset[ResultUnit]:
+    """Return the units of a row that have a term in their names or lines."""
+    counts, _ = _term_counts(row, data, terms)
+    return frozenset(unit for unit, of_unit in zip(row.units, counts, strict=True) if of_unit)
 
 
 def rate_by_meaning(rows: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> list[list[RatedUnit]]:
-    """Return the same for several rows by vectors, names, lines and ranking, so that units of all rows compare.
+    """Return the same for several rows by vectors, names and ranking, so that units of all rows compare.
 
-    Embedding a definition costs some 50 microseconds; one that has a row to itself has a vector already.
+    A row that is one definition has one unit. Embedding a unit costs some 50 microseconds; that of such a row has a
+    vector already.
     """
     units_by_row = [row.units or (_whole(row),) for row in rows]
     units = [unit for own in units_by_row for unit in own]
     cosines = _cosines(rows, units_by_row, texts, meaning)
-    coverage = cover_names(meaning.query, meaning.idf, [own_name(unit.symbol) for unit in units])
+    coverage = cover_names(meaning.query, meaning.idf, [own_name(unit.symbol) for unit in units]).tolist()
+    rated = iter(
+        RatedUnit(unit, cosine + NAME_WEIGHT * covered - _penalty(unit))
+        for unit, cosine, covered in zip(units, cosines, coverage, strict=True)
+    )
     total = sum(meaning.idf.values()) or 1.0
-    terms = list(meaning.idf)
-    rated = []
-    ends = accumulate(map(len, units_by_row))
-    for row, own, end in zip(rows, units_by_row, ends, strict=True):
-        row = row._replace(units=own)
-        counts, sizes = _term_counts(row, texts[row.source], terms)
-        words = _bm25(counts, sizes, meaning.idf, _USUAL_LINES)
-        lack = ROW_WEIGHT * row.scores.get("row_choice", 0.0)
-        ratings = [
-            RatedUnit(unit, cosine + NAME_WEIGHT * covered + WORDS_WEIGHT * score / total - lack, bool(score))
-            for unit, cosine, covered, score in zip(
-                own, cosines[end - len(own) : end], coverage[end - len(own) : end].tolist(), words, strict=True
-            )
-        ]
-        rated.append(_order(row, meaning.query.terms, ratings))
-    return rated
+    by_row = []
+    for row, own in zip(rows, units_by_row, strict=True):
+        of_row = WORDS_WEIGHT * row.scores["lexical"] / total - ROW_WEIGHT * row.scores.get(LIFT, 0.0)
+        ratings = [one._replace(rating=one.rating + of_row) for one in islice(rated, len(own))]
+        by_row.append(_order(row._replace(units=own), meaning.query.terms, ratings))
+    return by_row
+
+
+def _penalty(unit: ResultUnit) -> float:
+    """Return how much less likely a definition is meant because of its kind and length, as a difference of cosines."""
+    brevity = max(0.0, 1 - (unit.end - unit.start) / _FULL_BYTES)
+    is_value, is_loose = unit.chunk_type in _VALUES, unit.chunk_type in _LOOSE
+    return VALUE_PENALTY * is_value + LOOSE_PENALTY * is_loose + BREVITY_PENALTY * brevity
 
 
 def _whole(row: Hit) -> ResultUnit:
@@ -162,21 +176,18 @@ def _term_counts(row: Hit, data: bytes, terms: Sequence[str]) -> tuple[list[dict
     return counts, sizes
 
 
-def _row_idf(counts: Sequence[Mapping[str, float]], terms: Sequence[str]) -> dict[str, float]:
-    """Return the idf of terms among the units of a row: a term that all of them have says little."""
+def _bm25(counts: Sequence[Mapping[str, float]], sizes: Sequence[int], terms: Sequence[str]) -> list[float]:
+    """Return the BM25 score of each unit among the units of its row: a term that all of them have says little."""
+    mean = sum(sizes) / len(sizes)
     total = len(counts)
-    holding = {term: sum(term in of_unit for of_unit in counts) for term in terms}
-    return {term: math.log(1 + (total - number + 0.5) / (number + 0.5)) for term, number in holding.items()}
-
-
-def _bm25(
-    counts: Sequence[Mapping[str, float]], sizes: Sequence[int], idf: Mapping[str, float], usual: float
-) -> list[float]:
-    """Return the BM25 score of each unit; `usual` is the length in lines at which nothing is taken off."""
-    scores = []
-    for of_unit, size in zip(counts, sizes, strict=True):
-        norm = 1 - ROW_WEIGHTS.b + ROW_WEIGHTS.b * size / usual
-        scores.append(sum(idf[term] * count * (K1 + 1) / (count + K1 * norm) for term, count in of_unit.items()))
+    scores = [0.0] * total
+    for term in terms:
+        holding = sum(term in of_unit for of_unit in counts)
+        idf = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+        for place, of_unit in enumerate(counts):
+            frequency = of_unit.get(term, 0.0)
+            norm = 1 - ROW_WEIGHTS.b + ROW_WEIGHTS.b * sizes[place] / mean
+            scores[place] += idf * frequency * (K1 + 1) / (frequency + K1 * norm)
     return scores
 
 
