@@ -151,11 +151,12 @@ def _search_scope(
 
 
 def _find_meaning(retrieved: Retrieval, encoder: Encoder) -> QueryMeaning | None:
-    """Return what the query means; None if definitions cannot be compared by it: for names of code, and records."""
-    if retrieved.names_vector is None or retrieved.query.coded:
+    """Return what the query means; None if definitions are not compared by it: in records, and for a name of code."""
+    query = retrieved.query
+    if retrieved.names_vector is None or query.bare or query.coded:
         return None
     names = encoder.names
-    return QueryMeaning(retrieved.query, retrieved.idf, retrieved.names_vector, names, names is encoder)
+    return QueryMeaning(query, retrieved.idf, retrieved.names_vector, names, names is encoder)
 
 
 def _attach(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:

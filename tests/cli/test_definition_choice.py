@@ -1,0 +1,89 @@
+"""Which definition of a file is shown for a query in words."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gitrepo import Repo
+from tests.sample import Cli
+
+SHORT = """\
+class Cache:
+    def add_entries(self, entries):
+        for entry in entries:
+            self.entries.append(entry)
+        self.count_entries = len(self.entries)
+
+    def purge(self, now):
+        for key, value in list(self.values.items()):
+            if value.expires < now:
+                self.values.pop(key)
+
+    def save(self, path):
+        with open(path, "wb") as file:
+            file.write(self.dump())
+"""
+QUERY = "delete entries that have expired"
+
+
+def long_methods() -> str:
+    """Return the same methods with so many lines that each has a row of its own, and a name that misleads."""
+    adding = "".join(f"        self.entries.append(entries.pop_at({place}))\n" for place in range(22))
+    purging = "".join(f"        self.delete_if(self.expires_at({place}) < now)\n" for place in range(22))
+    text = SHORT.replace("add_entries", "count_expired_entries")
+    text = text.replace("        for entry", f"{adding}        for entry")
+    return text.replace("        for key", f"{purging}        for key")
+
+
+def results(cli: Cli, repo: Repo, *args: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(cli("query", "--json", *args, cwd=repo.path).out)["results"]
+    return found
+
+
+def indexed(cli: Cli, path: Path, text: str) -> Repo:
+    repo = Repo.init(path)
+    repo.commit({"src/cache.py": text, "src/page.py": "def render(page):\n    return page.title\n"})
+    assert cli("index", cwd=repo.path).code == 0
+    return repo
+
+
+def test_a_method_that_shares_a_row_is_chosen_by_its_meaning(cli: Cli, tmp_path: Path) -> None:
+    repo = indexed(cli, tmp_path / "repo", SHORT)
+    assert results(cli, repo, QUERY)[0]["symbol"] == "Cache.purge"
+    # Words alone prefer the method that repeats one of them.
+    assert results(cli, repo, "--mode", "lexical", QUERY)[0]["symbol"] == "Cache.add_entries"
+
+
+def test_several_repositories_show_the_same_definitions_as_one(cli: Cli, tmp_path: Path) -> None:
+    repo, other = indexed(cli, tmp_path / "repo", long_methods()), indexed(cli, tmp_path / "other", "value = 1\n")
+    found = results(cli, repo, "--repo", str(repo.path), "--repo", str(other.path), QUERY)
+    assert found[0]["symbol"] == "Cache.purge"
+    assert found[0]["path"] == "src/cache.py"
+
+
+def test_the_name_of_a_definition_finds_it_whatever_it_means(cli: Cli, tmp_path: Path) -> None:
+    repo = indexed(cli, tmp_path / "repo", SHORT)
+    assert results(cli, repo, "add_entries")[0]["symbol"] == "Cache.add_entries"
+    assert results(cli, repo, "save")[0]["symbol"] == "Cache.save"
+
+
+def test_a_filter_on_the_kind_of_definitions_holds(cli: Cli, tmp_path: Path) -> None:
+    repo = indexed(cli, tmp_path / "repo", long_methods())
+    assert {each["chunk_type"] for each in results(cli, repo, "--type", "class", QUERY)} == {"class"}
+
+
+@pytest.mark.parametrize("limit", ["1", "10"])
+def test_the_explanation_adds_up_for_a_row_shown_instead_of_the_best(cli: Cli, tmp_path: Path, limit: str) -> None:
+    repo = indexed(cli, tmp_path / "repo", long_methods())
+    first, *others = results(cli, repo, "-n", limit, "--explain", QUERY)
+    assert first["symbol"] == "Cache.purge"
+    assert "row_choice" in {part["name"] for part in first["explain"]["features"]}
+    assert sum(part["contribution"] for part in first["explain"]["features"]) == pytest.approx(
+        math.log(first["score"] / (1 - first["score"])), abs=1e-3
+    )
+    assert [each["symbol"] for each in others].count("Cache.purge") == 0
+    scores = [each["score"] for each in (first, *others)]
+    assert scores == sorted(scores, reverse=True)
