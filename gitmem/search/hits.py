@@ -170,20 +170,20 @@ def find_further_rows(
 ) -> tuple[list[tuple[int, float]], NDArray[np.float64]]:
     """Return further rows of the selected files among which `unit_choice` chooses, and what rows lack, [candidates].
 
-    The rows are positions, without a score as yet, and copies of no selected row. A row lacks the difference to the
-    highest sum of its file.
+    The rows are positions, without a score as yet. A row lacks the difference to the highest sum of its file.
     """
     lifts = np.zeros(len(sums))
     others: list[tuple[int, float]] = []
     taken = np.array([position for position, _ in selected], np.int64)
-    is_copy = is_among(candidates.copy_of, candidates.copy_of[taken])
     files = candidates.file
     for file in dict.fromkeys(files[taken].tolist()):
         places = np.flatnonzero((files == file) & candidates.inside)
         order = places[np.argsort(-sums[places], kind="stable")]
         lifts[order] = sums[order[0]] - sums[order]
         near = order[:COMPARED_ROWS]
-        others += [(position, 0.0) for position in near[(lifts[near] <= LARGEST_LIFT) & ~is_copy[near]].tolist()]
+        others += [
+            (position, 0.0) for position in near[(lifts[near] <= LARGEST_LIFT) & ~is_among(near, taken)].tolist()
+        ]
     return others, lifts
 
 

@@ -8,7 +8,7 @@ list.
 from collections.abc import Sequence
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.hits import COMPARED_ROWS, LIFT, Hit
+from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy
 from gitmem.search.unit_rating import QueryMeaning, RatedUnit, Texts, find_matching, rate_by_meaning, rate_by_words
@@ -82,10 +82,8 @@ def _place_rows(hits: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> lis
         rows = _order([_Row(row, rated.get(_key(row), ())) for row in rows_by_file[path]])
         for place in places:
             # A class that is shown represents its methods, so there may be fewer rows than hits.
-            row = next(
-                (row for row in rows if not any(_represents(placed[at].hit, row.hit) for at in places if at in placed)),
-                None,
-            )
+            shown = [placed[at].hit for at in places if at in placed]
+            row = next((row for row in rows if not any(_represents(hit, row.hit) for hit in shown)), None)
             if row is None:
                 break
             placed[place] = row._replace(hit=_in_place(row.hit, hits[place]))
@@ -104,12 +102,12 @@ def _rows_of_file(hits: Sequence[Hit]) -> list[Hit]:
 def _order(rows: Sequence[_Row]) -> list[_Row]:
     """Return the best rows of a file by their best definitions, and then the others.
 
-    So the choice does not depend on the number of requested results.
+    Which rows are compared does not depend on the number of requested results.
     """
     if len(rows) == 1:
         return list(rows)
-    compared = sorted(rows[:COMPARED_ROWS], key=lambda row: -row.rated[0].rating)
-    return [*compared, *rows[COMPARED_ROWS:]]
+    near = [row for row in rows[:COMPARED_ROWS] if row.hit.scores.get(LIFT, 0.0) <= LARGEST_LIFT]
+    return [*sorted(near, key=lambda row: -row.rated[0].rating), *rows[len(near) :]]
 
 
 def _in_place(row: Hit, replaced: Hit) -> Hit:
