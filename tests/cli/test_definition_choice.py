@@ -70,6 +70,11 @@ def test_the_name_of_a_definition_finds_it_whatever_it_means(cli: Cli, tmp_path:
     assert results(cli, repo, "save")[0]["symbol"] == "Cache.save"
 
 
+def test_a_single_word_finds_the_definition_with_it_in_its_name(cli: Cli, tmp_path: Path) -> None:
+    repo = indexed(cli, tmp_path / "repo", long_methods())
+    assert results(cli, repo, "expired")[0]["symbol"] == "Cache.count_expired_entries"
+
+
 def test_a_filter_on_the_kind_of_definitions_holds(cli: Cli, tmp_path: Path) -> None:
     repo = indexed(cli, tmp_path / "repo", long_methods())
     assert {each["chunk_type"] for each in results(cli, repo, "--type", "class", QUERY)} == {"class"}

@@ -1,8 +1,11 @@
 """Which unit represents a row that several share."""
 
+from gitmem.embedding.bundled import BundledEncoder
 from gitmem.locations import format_location
 from gitmem.search.hits import Hit
+from gitmem.search.query_parser import parse_query
 from gitmem.search.unit_choice import choose_units
+from gitmem.search.unit_rating import QueryMeaning
 from gitmem.types import ResultUnit
 
 CODE = b"""\
@@ -86,6 +89,15 @@ def test_a_class_represents_its_fields_unless_the_query_is_the_name_of_one() -> 
 
 def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
     assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
+
+
+def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
+    encoder, query = BundledEncoder(), parse_query("free the resource")
+    meaning = QueryMeaning(query, {}, encoder.encode_query(query.text), encoder, is_comparable=True)
+    row = hit(FUNCTIONS)._replace(scores={"semantic": 0.5, "lexical": 0.0})
+    texts = {("a.py", "python"): CODE}
+    assert [each.symbol for each in choose_units([row], texts, query.terms, 1, meaning)] == ["close"]
+    assert [each.symbol for each in choose_units([row], texts, query.terms, 1)] == ["open_file"]
 
 
 def copies_of(first: bytes, second: bytes, chunk_type: str = "function") -> list[list[str]]:
