@@ -89,7 +89,10 @@ def _statement(node: Node, data: bytes) -> Match | None:
     # `exports.f = module.exports.f = function ...`: the value is that of the last assignment.
     while right is not None and right.type == "assignment_expression":
         right = right.child_by_field_name("right")
-    match = _value(node, _path(text_of(left, data)), right, "constant")
+    path = _path(text_of(left, data))
+    # The main export has the name of the function or class that it is.
+    named = right.child_by_field_name("name") if right is not None and path in ("module.exports", "exports") else None
+    match = _value(node, text_of(named, data) if named is not None else path, right, "constant")
     # Assigning a plain value changes state. It defines nothing.
     if match is None or (
         match.shape == MERGEABLE and right is not None and right.type not in ("object", "call_expression")

@@ -10,7 +10,8 @@ def _impl(node: Node, data: bytes) -> str:
     # The field `trait` of `impl Trait for Type` is ignored: methods are looked up by their type.
     # Tuples and slices have no name (`impl Trait for [u8]`); there the trait is the only one.
     targets = (node.child_by_field_name(field) for field in ("type", "trait"))
-    names = (plain_type(text_of(target, data)).replace("::", ".") for target in targets if target is not None)
+    # `impl crate::window::Window` is of `Window`, wherever that is defined.
+    names = (plain_type(text_of(target, data)).rpartition("::")[2] for target in targets if target is not None)
     return next(filter(None, names), "")
 
 
