@@ -1,8 +1,29 @@
 """Message and hint of the errors that click raises."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import click
+
+_OTHER_NAMES: Final[Mapping[str, str]] = {
+    name: option
+    for option, names in {
+        "--limit": "-k -m --count --k --max-count --max-results --num --num-results --results --top --top-k",
+        "--rev": "-b --branch --commit --ref --revision --tag",
+        "--staged": "--cached --index",
+        "--path": "-g -p --dir --directory --glob --include --paths",
+        "--lang": "-t --file-type --filetype --language --languages",
+        "--context": "-A -B --after-context --before-context --lines",
+        "--paths-only": "--files --files-only --files-with-matches --name-only",
+        "--json": "-o --as-json --format --output --output-format",
+        "--min-score": "--score --threshold",
+        "--since": "--after --from",
+        "--until": "--before --to",
+        "--repo": "--project --repository",
+    }.items()
+    for name in names.split()
+}
+"""Names of options in grep, ripgrep, git and other search tools, with our names."""
 
 
 def explain_usage(problem: click.ClickException) -> tuple[str, str]:
@@ -32,7 +53,9 @@ def _option_hint(problem: click.NoSuchOption) -> str:
     if problem.option_name in _options(context.find_root()):
         command = context.command_path.partition(" ")[2]
         return f"`{problem.option_name}` comes before the command: gitmem {problem.option_name} {command} ..."
-    similar = _find_similar(problem.option_name, _options(context))
+    options = _options(context)
+    other = _OTHER_NAMES.get(problem.option_name, "")
+    similar = other if other in options else _find_similar(problem.option_name, options)
     if similar:
         return f"did you mean `{similar}`?"
     leading = getattr(context.command, "leading_dash_hint", None)

@@ -126,6 +126,21 @@ def test_a_word_of_other_programs_suggests_the_command_for_it(cli: Cli, tmp_path
     assert_error(cli(name, cwd=tmp_path), ExitCode.USAGE, f"did you mean `{meant}`?")
 
 
+@pytest.mark.parametrize(
+    ("args", "meant"),
+    [
+        (("query", "-k", "3", "x"), "--limit"),
+        (("query", "--count=3", "x"), "--limit"),
+        (("query", "--branch", "main", "x"), "--rev"),
+        (("query", "--glob", "*.py", "x"), "--path"),
+        (("index", "--ref", "main"), "--rev"),
+        (("usages", "--top-k", "3", "x"), "--limit"),
+    ],
+)
+def test_an_option_of_other_programs_suggests_ours(cli: Cli, tmp_path: Path, args: tuple[str, ...], meant: str) -> None:
+    assert_error(cli(*args, cwd=tmp_path), ExitCode.USAGE, f"did you mean `{meant}`?")
+
+
 def test_a_setting_out_of_range_names_its_origin(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     own.git("config", "gitmem.searchMaxLimit", "0")
     assert_error(cli("status", cwd=own.path), ExitCode.USAGE, "git config, local", "from 1 to 1000")
