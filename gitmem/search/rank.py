@@ -286,11 +286,6 @@ def _shape_features(
     }
 
 
-def cover_names(query: ParsedQuery, idf: Mapping[str, float], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return how well each name covers a query and the query the name, [names], from 0 to 1."""
-    return _coverages(names, _facet_weights(query, idf))
-
-
 def _coverages(names: Sequence[str], facets: Sequence[_TermWeights]) -> NDArray[np.float64]:
     """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
     coverages = np.zeros(len(names))

@@ -7,7 +7,7 @@ Weights are chosen by `tests/bench/definition_choice.py`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -20,17 +20,19 @@ from gitmem.search.hits import LIFT, Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import own_name
-from gitmem.search.rank import cover_names
 from gitmem.search.signature import unqualified_names
 from gitmem.search.snippet import lines_of_span, match_terms
 from gitmem.search.unit_text import named_text, own_text
 from gitmem.types import ResultUnit
-from gitmem.words import find_identifiers, terms_of
+from gitmem.words import count_identifiers, find_identifiers, terms_of
 
-NAME_WEIGHT: Final = 0.2
+NAME_WEIGHT: Final = 0.4
 WORDS_WEIGHT: Final = 0.2
 ROW_WEIGHT: Final = 0.02
-"""What the coverage of the name, the lexical score of the row and a logit of its sum count, relative to a cosine."""
+"""What the cosine of the name, the lexical score of the row and a logit of its sum count, relative to a cosine.
+
+The name does not count if the query certainly asks for a change: that names what is wrong or new in a definition.
+"""
 
 VALUE_PENALTY: Final = 0.05
 LOOSE_PENALTY: Final = 0.2
@@ -91,20 +93,18 @@ def rate_by_meaning(rows: Sequence[Hit], texts: Texts, meaning: QueryMeaning) ->
     vector already.
     """
     units_by_row = [row.units or (_whole(row),) for row in rows]
-    units = [unit for own in units_by_row for unit in own]
     cosines = _cosines(rows, units_by_row, texts, meaning)
-    coverage = cover_names(meaning.query, meaning.idf, [own_name(unit.symbol) for unit in units]).tolist()
-    rated = iter(
-        RatedUnit(unit, cosine + NAME_WEIGHT * covered - _penalty(unit))
-        for unit, cosine, covered in zip(units, cosines, coverage, strict=True)
-    )
+    name_weight = NAME_WEIGHT * (1.0 - meaning.query.request)
     total = sum(meaning.idf.values()) or 1.0
-    by_row = []
-    for row, own in zip(rows, units_by_row, strict=True):
+    rated = []
+    for row, units in zip(rows, units_by_row, strict=True):
         of_row = WORDS_WEIGHT * row.scores["lexical"] / total - ROW_WEIGHT * row.scores.get(LIFT, 0.0)
-        ratings = [one._replace(rating=one.rating + of_row) for one in islice(rated, len(own))]
-        by_row.append(_order(row._replace(units=own), meaning.query.terms, ratings))
-    return by_row
+        ratings = [
+            RatedUnit(unit, of_row + own.text + name_weight * own.name - _penalty(unit))
+            for unit, own in zip(units, cosines, strict=False)
+        ]
+        rated.append(_order(row._replace(units=units), meaning.query.terms, ratings))
+    return rated
 
 
 def _penalty(unit: ResultUnit) -> float:
@@ -118,11 +118,19 @@ def _whole(row: Hit) -> ResultUnit:
     return ResultUnit(row.start, row.end, row.start_line, row.end_line, row.chunk_type, row.symbol)
 
 
+class _Cosines(NamedTuple):
+    """Cosines of the text and of the name of a unit with the query."""
+
+    text: float
+    name: float
+
+
 def _cosines(
     rows: Sequence[Hit], units_by_row: Sequence[Sequence[ResultUnit]], texts: Texts, meaning: QueryMeaning
-) -> list[float]:
-    """Return the cosines of all units with the query; stored ones for rows with one unit, if they are comparable."""
+) -> Iterator[_Cosines]:
+    """Yield the cosines of all units; for the text of rows with one unit the stored one, if it is comparable."""
     embedded = [len(units) > 1 or not meaning.is_comparable for units in units_by_row]
+    names = [count_identifiers(own_name(unit.symbol)) for units in units_by_row for unit in units]
     bags = [
         named_text(unit.symbol, own_text(texts[row.source], unit, units))
         for row, units, is_embedded in zip(rows, units_by_row, embedded, strict=True)
@@ -131,11 +139,12 @@ def _cosines(
     ]
     # All at once, because each call has a cost of its own. einsum, because a unit must get the same bits whichever
     # others are compared with it.
-    own = iter(np.einsum("ij,j->i", meaning.encoder.encode_names(bags), meaning.vector).tolist() if bags else ())
-    cosines: list[float] = []
+    every = iter(np.einsum("ij,j->i", meaning.encoder.encode_names([*names, *bags]), meaning.vector).tolist())
+    of_names = list(islice(every, len(names)))
+    of_texts: list[float] = []
     for row, units, is_embedded in zip(rows, units_by_row, embedded, strict=True):
-        cosines += [next(own) for _ in units] if is_embedded else [row.scores["semantic"]]
-    return cosines
+        of_texts += islice(every, len(units)) if is_embedded else [row.scores["semantic"]]
+    return map(_Cosines, of_texts, of_names)
 
 
 def _order(row: Hit, terms: Sequence[str], rated: Sequence[RatedUnit]) -> list[RatedUnit]:

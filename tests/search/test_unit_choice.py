@@ -91,13 +91,24 @@ def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
     assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
 
 
-def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
-    encoder, query = BundledEncoder(), parse_query("free the resource")
-    meaning = QueryMeaning(query, {}, encoder.encode_query(query.text), encoder, is_comparable=True)
+def meant(text: str, request: float = 0.0) -> str:
+    """Return the function of CODE that is shown for a query by its meaning."""
+    encoder, query = BundledEncoder(), parse_query(text)
+    vector = encoder.encode_query(query.text)
+    meaning = QueryMeaning(query._replace(request=request), {}, vector, encoder, is_comparable=True)
     row = hit(FUNCTIONS)._replace(scores={"semantic": 0.5, "lexical": 0.0})
-    texts = {("a.py", "python"): CODE}
-    assert [each.symbol for each in choose_units([row], texts, query.terms, 1, meaning)] == ["close"]
-    assert [each.symbol for each in choose_units([row], texts, query.terms, 1)] == ["open_file"]
+    [shown] = choose_units([row], {("a.py", "python"): CODE}, query.terms, 1, meaning)
+    return shown.symbol
+
+
+def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
+    assert meant("free the resource") == "close"
+    assert chosen(FUNCTIONS, CODE, "free the resource") == [("open_file", 1, 2)]
+
+
+def test_names_count_less_the_more_a_query_asks_for_a_change() -> None:
+    assert meant("close after writing the buffer") == "close"
+    assert meant("close after writing the buffer", request=1.0) == "flush"
 
 
 def copies_of(first: bytes, second: bytes, chunk_type: str = "function") -> list[list[str]]:
