@@ -19,22 +19,22 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import LIFT, Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
 from gitmem.search.parsed_query import ParsedQuery
-from gitmem.search.qualified_names import own_name
+from gitmem.search.qualified_names import defines_own_name, qualified_names
 from gitmem.search.signature import unqualified_names
 from gitmem.search.snippet import lines_of_span, match_terms
 from gitmem.search.unit_text import named_text, own_text
-from gitmem.types import ResultUnit
+from gitmem.types import CHUNK_TYPES, ResultUnit
 from gitmem.words import count_identifiers, find_identifiers, terms_of
 
 NAME_WEIGHT: Final = 0.4
 WORDS_WEIGHT: Final = 0.2
-ROW_WEIGHT: Final = 0.02
+ROW_WEIGHT: Final = 0.04
 """What the cosine of the name, the lexical score of the row and a logit of its sum count, relative to a cosine.
 
 The name does not count if the query certainly asks for a change: that names what is wrong or new in a definition.
 """
 
-VALUE_PENALTY: Final = 0.05
+VALUE_PENALTY: Final = 0.15
 LOOSE_PENALTY: Final = 0.2
 BREVITY_PENALTY: Final = 0.2
 """The same for a constant or field, for the text between definitions, and for a definition without any text.
@@ -130,7 +130,7 @@ def _cosines(
 ) -> Iterator[_Cosines]:
     """Yield the cosines of all units; for the text of rows with one unit the stored one, if it is comparable."""
     embedded = [len(units) > 1 or not meaning.is_comparable for units in units_by_row]
-    names = [count_identifiers(own_name(unit.symbol)) for units in units_by_row for unit in units]
+    names = [count_identifiers(_defined_name(unit)) for units in units_by_row for unit in units]
     bags = [
         named_text(unit.symbol, own_text(texts[row.source], unit, units))
         for row, units, is_embedded in zip(rows, units_by_row, embedded, strict=True)
@@ -145,6 +145,12 @@ def _cosines(
     for row, units, is_embedded in zip(rows, units_by_row, embedded, strict=True):
         of_texts += islice(every, len(units)) if is_embedded else [row.scores["semantic"]]
     return map(_Cosines, of_texts, of_names)
+
+
+def _defined_name(unit: ResultUnit) -> str:
+    """Return the name that a unit defines; "" for a constructor or an extension, which has that of another one."""
+    parts = qualified_names(unit.symbol)[0]
+    return parts[-1] if parts and defines_own_name(parts, CHUNK_TYPES.index(unit.chunk_type)) else ""
 
 
 def _order(row: Hit, terms: Sequence[str], rated: Sequence[RatedUnit]) -> list[RatedUnit]:
