@@ -5,12 +5,13 @@ rated (`unit_rating`), and the hits of a file show the best of them. Further one
 list.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
-from gitmem.search.unit_copies import add_unless_copy
+from gitmem.search.unit_copies import add_unless_copy, find_original
 from gitmem.search.unit_rating import QueryMeaning, RatedUnit, Texts, find_matching, rate_by_meaning, rate_by_words
 
 
@@ -42,10 +43,13 @@ def choose_units(
 
     Without a `meaning` a hit keeps its row, and the `terms` in the lines choose among the units of that.
     """
-    rows = _keep_rows(hits, texts, terms) if meaning is None else _place_rows(hits, texts, meaning)
     chosen: list[Hit] = []
-    for row in rows:
-        add_unless_copy(chosen, row.results()[0], texts)
+    if meaning is None:
+        rows = _keep_rows(hits, texts, terms)
+        for row in rows:
+            add_unless_copy(chosen, row.results()[0], texts)
+    else:
+        rows = _place_rows(chosen, hits, texts, meaning)
     if len(chosen) < limit:
         _fill(chosen, rows, texts, terms, limit)
     return chosen
@@ -68,26 +72,50 @@ def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str]) -> list[
     return [_Row(hit, rate_by_words(hit, texts[hit.source], terms) if hit.units else ()) for hit in hits]
 
 
-def _place_rows(hits: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> list[_Row]:
-    """Return the rows that are shown instead of the hits: of each file those with the best definitions, best first."""
-    places_by_file: dict[str, list[int]] = {}
-    for place, hit in enumerate(hits):
-        places_by_file.setdefault(hit.path, []).append(place)
+def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> list[_Row]:
+    """Add the best definitions of each file in place of its hits, and return the rows that they are from."""
+    hits_by_file: dict[str, list[Hit]] = {}
+    for hit in hits:
+        hits_by_file.setdefault(hit.path, []).append(hit)
     # A file with one row that is one definition leaves no choice.
-    rows_by_file = {path: _rows_of_file([hits[place] for place in places]) for path, places in places_by_file.items()}
+    rows_by_file = {path: _rows_of_file(own) for path, own in hits_by_file.items()}
     compared = [row for rows in rows_by_file.values() if len(rows) > 1 or rows[0].units for row in rows]
     rated = dict(zip(map(_key, compared), rate_by_meaning(compared, texts, meaning), strict=True))
-    placed: dict[int, _Row] = {}
-    for path, places in places_by_file.items():
-        rows = _order([_Row(row, rated.get(_key(row), ())) for row in rows_by_file[path]])
-        for place in places:
-            # A class that is shown represents its methods, so there may be fewer rows than hits.
-            shown = [placed[at].hit for at in places if at in placed]
-            row = next((row for row in rows if not any(_represents(hit, row.hit) for hit in shown)), None)
-            if row is None:
-                break
-            placed[place] = row._replace(hit=_in_place(row.hit, hits[place]))
-    return [placed[place] for place in sorted(placed)]
+    rows_of = {path: [_Row(row, rated.get(_key(row), ())) for row in rows] for path, rows in rows_by_file.items()}
+    placed: list[_Row] = []
+    for hit, twins in _find_twins(hits, rated, texts):
+        # A class that is shown represents its methods, so there may be fewer rows than hits.
+        shown = [row.hit for row in placed if row.hit.path == hit.path]
+        left = [row for row in _order(rows_of[hit.path]) if not any(_represents(other, row.hit) for other in shown)]
+        if not left:
+            continue
+        # A file whose best definition copies a chosen one shows another, so that it is not lost.
+        row = next((row for row in left if find_original(chosen, row.results()[0], texts) is None), left[0])
+        placed.append(row._replace(hit=_in_place(row.hit, hit)))
+        result = placed[-1].results()[0]
+        add_unless_copy(chosen, result, texts)
+        for twin in twins:
+            same = (one for row in rows_of[twin] for one in row.results() if find_original([result], one, texts) == 0)
+            for one in islice(same, 1):
+                add_unless_copy(chosen, one, texts)
+    return placed
+
+
+def _find_twins(
+    hits: Sequence[Hit], rated: Mapping[tuple[str, int], Sequence[RatedUnit]], texts: Texts
+) -> list[tuple[Hit, list[str]]]:
+    """Return the hits with the paths of their twins: later hits whose own row copies theirs, as in two versions."""
+    found: list[tuple[Hit, list[str]]] = []
+    results: list[Hit] = []
+    for hit in hits:
+        result = _Row(hit, rated.get(_key(hit), ())).results()[0]
+        original = find_original(results, result, texts)
+        if original is None:
+            found.append((hit, []))
+            results.append(result)
+        else:
+            found[original][1].append(hit.path)
+    return found
 
 
 def _key(row: Hit) -> tuple[str, int]:

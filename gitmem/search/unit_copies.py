@@ -5,7 +5,7 @@ others shares them out differently: there the same function has another row with
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gitmem.locations import LineRange, Location
@@ -21,14 +21,25 @@ MAX_BYTES: Final = 1 << 16
 _NEVER_COPIES: Final = frozenset((*PROSE_KINDS, "module", "namespace"))
 
 
-def add_unless_copy(hits: list[Hit], hit: Hit, texts: Mapping[tuple[str, str], bytes]) -> None:
-    """Append a hit, or name its place at the first of `hits` that it copies. `texts` has the text of each source."""
+def find_original(hits: Sequence[Hit], hit: Hit, texts: Mapping[tuple[str, str], bytes]) -> int | None:
+    """Return the place of the first of `hits` that a hit copies; None if there is none.
+
+    `texts` has the text of each source.
+    """
     for place, other in enumerate(hits):
         if _may_copy(hit, other) and _share_lines(_text(hit, texts), _text(other, texts)):
-            own = Location(hit.path, LineRange(hit.start_line, hit.end_line))
-            hits[place] = other._replace(copies=tuple(dict.fromkeys((*other.copies, own, *hit.copies))))
-            return
-    hits.append(hit)
+            return place
+    return None
+
+
+def add_unless_copy(hits: list[Hit], hit: Hit, texts: Mapping[tuple[str, str], bytes]) -> None:
+    """Append a hit, or name its place at the first of `hits` that it copies."""
+    place = find_original(hits, hit, texts)
+    if place is None:
+        hits.append(hit)
+        return
+    own = Location(hit.path, LineRange(hit.start_line, hit.end_line))
+    hits[place] = hits[place]._replace(copies=tuple(dict.fromkeys((*hits[place].copies, own, *hit.copies))))
 
 
 def _may_copy(one: Hit, other: Hit) -> bool:

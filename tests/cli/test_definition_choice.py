@@ -75,6 +75,21 @@ def test_a_single_word_finds_the_definition_with_it_in_its_name(cli: Cli, tmp_pa
     assert results(cli, repo, "expired")[0]["symbol"] == "Cache.count_expired_entries"
 
 
+def test_a_file_with_the_same_definition_as_another_is_not_lost(cli: Cli, tmp_path: Path) -> None:
+    repo = indexed(cli, tmp_path / "repo", long_methods())
+    other = "def expired_entries_on_disk(folder):\n" + "".join(
+        f"    folder.read(entries={place}, expired=folder.times[{place}])\n" for place in range(22)
+    )
+    purge = long_methods().partition("    def purge")[2].partition("    def save")[0]
+    repo.commit({"src/disk.py": f"{other}\n\nclass Cache:\n    def purge{purge}"})
+    assert cli("index", cwd=repo.path).code == 0
+    found = results(cli, repo, "-n", "2", QUERY)
+    assert [(each["path"], each["symbol"]) for each in found] == [
+        ("src/cache.py", "Cache.purge"),
+        ("src/disk.py", "expired_entries_on_disk"),
+    ]
+
+
 def test_a_filter_on_the_kind_of_definitions_holds(cli: Cli, tmp_path: Path) -> None:
     repo = indexed(cli, tmp_path / "repo", long_methods())
     assert {each["chunk_type"] for each in results(cli, repo, "--type", "class", QUERY)} == {"class"}

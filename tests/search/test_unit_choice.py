@@ -40,8 +40,8 @@ SESSION = (
 
 
 def hit(units: tuple[ResultUnit, ...], path: str = "a.py", score: float = 0.5) -> Hit:
-    last = max(unit.end for unit in units)
-    lines = max(unit.end_line for unit in units)
+    last = max((unit.end for unit in units), default=0)
+    lines = max((unit.end_line for unit in units), default=0)
     return Hit(path, 0, last, 1, lines, "function", "all", "python", path, 0, score, {}, (), units)
 
 
@@ -109,6 +109,26 @@ def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
 def test_names_count_less_the_more_a_query_asks_for_a_change() -> None:
     assert meant("close after writing the buffer") == "close"
     assert meant("close after writing the buffer", request=1.0) == "flush"
+
+
+def test_a_twin_of_a_file_is_a_copy_whatever_definition_is_shown() -> None:
+    first, second = (b"".join(b"    %s_%d()\n" % (name, line) for line in range(9)) for name in (b"write", b"free"))
+    text = b"def flush():\n" + first + b"def close():\n" + second
+    own, other = unit(text, 1, 10, "function", "flush"), unit(text, 11, 20, "function", "close")
+
+    def rows(path: str) -> Hit:
+        best, next_one = (
+            hit((), path)._replace(**each._asdict(), chunk=chunk, scores={"semantic": cosine, "lexical": 0.0})
+            for chunk, (each, cosine) in enumerate(((own, 0.1), (other, 0.9)))
+        )
+        return best._replace(others=(next_one,))
+
+    encoder, query = BundledEncoder(), parse_query("give the memory back")
+    meaning = QueryMeaning(query, {}, encoder.encode_query(query.text), encoder, is_comparable=True)
+    texts = {(path, "python"): text for path in ("a.py", "b.py")}
+    [shown] = choose_units([rows("a.py"), rows("b.py")], texts, query.terms, 9, meaning)
+    assert (shown.path, shown.symbol, shown.score) == ("a.py", "close", 0.5)
+    assert list(map(format_location, shown.copies)) == ["b.py:11-20"]
 
 
 def copies_of(first: bytes, second: bytes, chunk_type: str = "function") -> list[list[str]]:
