@@ -98,12 +98,15 @@ class Proxy:
 
     @staticmethod
     def _guard(work: _Work, client: socket.socket, server: socket.socket, held: threading.Event) -> None:
-        with suppress(OSError):
-            work(client, server, held)
-        for each in (client, server):
+        try:
             with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                work(client, server, held)
+        finally:
+            # Else a client would wait for ever: dblink knows no time limit for a connection.
+            for each in (client, server):
+                with suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+                each.close()
 
     def _send(self, client: socket.socket, server: socket.socket, held: threading.Event) -> None:
         """Pass on what the client sends."""
