@@ -74,9 +74,17 @@ class Proxy:
             thread.join(60)
 
     def _start(self, run: Callable[[], None]) -> None:
-        thread = threading.Thread(target=run, daemon=True)
+        begun = threading.Event()
+
+        def begin() -> None:
+            begun.set()
+            run()
+
+        thread = threading.Thread(target=begin, daemon=True)
         self._threads.append(thread)
         thread.start()
+        # Python 3.11 ends a thread that coverage begins to trace at the same moment as another one.
+        begun.wait(10)
 
     def _accept(self) -> None:
         while True:
@@ -98,15 +106,12 @@ class Proxy:
 
     @staticmethod
     def _guard(work: _Work, client: socket.socket, server: socket.socket, held: threading.Event) -> None:
-        try:
+        with suppress(OSError):
+            work(client, server, held)
+        for each in (client, server):
             with suppress(OSError):
-                work(client, server, held)
-        finally:
-            # Else a client would wait for ever: dblink knows no time limit for a connection.
-            for each in (client, server):
-                with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
-                each.close()
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
 
     def _send(self, client: socket.socket, server: socket.socket, held: threading.Event) -> None:
         """Pass on what the client sends."""
