@@ -5,6 +5,7 @@ rated (`unit_rating`), and the hits of a file show the best of them. Further one
 list.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
@@ -12,7 +13,15 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy, find_original
-from gitmem.search.unit_rating import QueryMeaning, RatedUnit, Texts, find_matching, rate_by_meaning, rate_by_words
+from gitmem.search.unit_rating import (
+    QueryMeaning,
+    RatedUnit,
+    Texts,
+    find_matching,
+    is_named,
+    rate_by_meaning,
+    rate_by_words,
+)
 
 
 class _Row(NamedTuple):
@@ -82,15 +91,16 @@ def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: Q
     compared = [row for rows in rows_by_file.values() if len(rows) > 1 or rows[0].units for row in rows]
     rated = dict(zip(map(_key, compared), rate_by_meaning(compared, texts, meaning), strict=True))
     rows_of = {path: [_Row(row, rated.get(_key(row), ())) for row in rows] for path, rows in rows_by_file.items()}
+    free = {path: _order(rows, meaning.query.terms) for path, rows in rows_of.items()}
     placed: list[_Row] = []
     for hit, twins in _find_twins(hits, rated, texts):
-        # A class that is shown represents its methods, so there may be fewer rows than hits.
-        shown = [row.hit for row in placed if row.hit.path == hit.path]
-        left = [row for row in _order(rows_of[hit.path]) if not any(_represents(other, row.hit) for other in shown)]
+        left = free[hit.path]
         if not left:
             continue
         # A file whose best definition copies a chosen one shows another, so that it is not lost.
         row = next((row for row in left if find_original(chosen, row.results()[0], texts) is None), left[0])
+        # A class that is shown represents its methods, so there may be fewer rows than hits.
+        free[hit.path] = [one for one in left if one is not row and not _represents(row.hit, one.hit)]
         placed.append(row._replace(hit=_in_place(row.hit, hit)))
         result = placed[-1].results()[0]
         add_unless_copy(chosen, result, texts)
@@ -127,15 +137,25 @@ def _rows_of_file(hits: Sequence[Hit]) -> list[Hit]:
     return sorted([*hits, *hits[0].others], key=lambda row: row.scores.get(LIFT, 0.0))
 
 
-def _order(rows: Sequence[_Row]) -> list[_Row]:
+def _order(rows: Sequence[_Row], terms: Sequence[str]) -> list[_Row]:
     """Return the best rows of a file by their best definitions, and then the others.
 
-    Which rows are compared does not depend on the number of requested results.
+    Which rows are compared does not depend on the number of requested results. A long definition is in several rows: if
+    the query is no more than its name, the first one precedes the others, as in `first_pieces`.
     """
     if len(rows) == 1:
         return list(rows)
     near = [row for row in rows[:COMPARED_ROWS] if row.hit.scores.get(LIFT, 0.0) <= LARGEST_LIFT]
-    return [*sorted(near, key=lambda row: -row.rated[0].rating), *rows[len(near) :]]
+    best: dict[tuple[str, str], float] = {}
+    for row in near:
+        if is_named(row.rated[0].unit, terms):
+            best[_definition(row)] = max(row.rated[0].rating, best.get(_definition(row), -math.inf))
+    ordered = sorted(near, key=lambda row: (-best.get(_definition(row), row.rated[0].rating), row.hit.start))
+    return [*ordered, *rows[len(near) :]]
+
+
+def _definition(row: _Row) -> tuple[str, str]:
+    return row.rated[0].unit.chunk_type, row.rated[0].unit.symbol
 
 
 def _in_place(row: Hit, replaced: Hit) -> Hit:

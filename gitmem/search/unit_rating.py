@@ -159,7 +159,7 @@ def _order(row: Hit, terms: Sequence[str], rated: Sequence[RatedUnit]) -> list[R
     if not _is_around(row.units) or first.unit.chunk_type in _LOOSE:
         return sorted(rated, key=lambda one: -one.rating)
     # A container answers for its fields, unless the query is one of their names.
-    named = [one for one in rated[1:] if _is_named(one.unit, terms) and not _is_named(first.unit, terms)]
+    named = [one for one in rated[1:] if is_named(one.unit, terms) and not is_named(first.unit, terms)]
     rest = [one for one in rated[1:] if one not in named]
     return [*named, first, *sorted(rest, key=lambda one: -one.rating)]
 
@@ -206,7 +206,7 @@ def _bm25(counts: Sequence[Mapping[str, float]], sizes: Sequence[int], terms: Se
     return scores
 
 
-def _is_named(unit: ResultUnit, terms: Sequence[str]) -> bool:
+def is_named(unit: ResultUnit, terms: Sequence[str]) -> bool:
     """Return whether the name of a unit has all terms of the query."""
     return bool(terms) and _name_terms(unit).issuperset(terms)
 

@@ -90,6 +90,26 @@ def test_a_file_with_the_same_definition_as_another_is_not_lost(cli: Cli, tmp_pa
     ]
 
 
+def test_a_query_that_is_the_name_of_a_long_function_shows_its_beginning(cli: Cli, tmp_path: Path) -> None:
+    steps = "".join(f"    read_request({place})\n    process(request, step={place})\n" for place in range(90))
+    opening = "".join(f"    buffer.append(stream.byte({place}))\n" for place in range(40))
+    repo = indexed(cli, tmp_path / "repo", f"def process_request(stream):\n{opening}{steps}")
+    first = results(cli, repo, "process request")[0]
+    assert (first["symbol"], first["start_line"]) == ("process_request", 1)
+
+
+def test_a_long_class_is_shown_once(cli: Cli, tmp_path: Path) -> None:
+    repo = indexed(cli, tmp_path / "repo", long_methods() + "".join(
+        f"\n    def expire_{name}(self, entries):\n"
+        + "".join(f"        entries.drop_{name}(expired={place})\n" for place in range(30))
+        for name in ("images", "pages", "fonts", "scripts", "styles", "sounds")
+    ))  # fmt: skip
+    found = results(cli, repo, "cache whose entries expire")
+    places = [(each["path"], each["start_line"], each["symbol"]) for each in found]
+    assert ("src/cache.py", 1, "Cache") in places
+    assert len(places) == len(set(places)) > 4
+
+
 def test_a_filter_on_the_kind_of_definitions_holds(cli: Cli, tmp_path: Path) -> None:
     repo = indexed(cli, tmp_path / "repo", long_methods())
     assert {each["chunk_type"] for each in results(cli, repo, "--type", "class", QUERY)} == {"class"}
