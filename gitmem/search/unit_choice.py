@@ -141,7 +141,7 @@ def _order(rows: Sequence[_Row], terms: Sequence[str]) -> list[_Row]:
     """Return the best rows of a file by their best definitions, and then the others.
 
     Which rows are compared does not depend on the number of requested results. A long definition is in several rows: if
-    the query is no more than its name, the first one precedes the others, as in `first_pieces`.
+    the query only names it, the first one precedes the others, as in `first_pieces`.
     """
     if len(rows) == 1:
         return list(rows)
