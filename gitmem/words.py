@@ -2,17 +2,19 @@
 
 - An *identifier* is a run of letters, digits and underscores, as written in the text.
 - Its *parts* are the words in it: `parseHTTPRequest_v2` has parse, HTTP, Request, v and 2.
-- Its *terms* are the entries of the lexical index. They are the stemmed parts in lower case, and the whole identifier
-  in lower case without underscores. So `get_user` matches `getUser`.
+- Its *terms* are the entries of the lexical index. They are the stemmed parts in lower case, the whole identifier in
+  lower case without underscores, and neighbouring parts that are one word. So `get_user` matches `getUser`, and
+  `GitHubClient` and `putS3Object` match `github` and `s3`.
 
 All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the terms of any text change.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Final
 
+from gitmem.joined_words import SPELLINGS
 from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 
@@ -89,7 +91,8 @@ def split_identifier(identifier: str) -> list[str]:
 def terms_of(identifier: str) -> tuple[str, ...]:
     """Return the distinct terms by which an identifier is indexed and searched.
 
-    These are its stemmed parts, then the compound if it has several. A single letter counts only as a whole identifier.
+    These are its stemmed parts, then the compound if it has several, then words of several parts. A single letter
+    counts only as a whole identifier.
     """
     return split_terms(identifier)
 
@@ -102,12 +105,38 @@ def split_terms(identifier: str) -> tuple[str, ...]:
     parts = [part.lower() for part in split_identifier(identifier)]
     terms = [_cached_stem(part) for part in parts if len(part) > 1]
     if len(parts) > 1:
-        compound = "".join(parts)
-        if compound not in terms:
-            terms.append(compound)
+        terms += [compound_of(parts), *join_parts(parts)]
     elif parts and not terms:
         terms.append(parts[0])
     return tuple(dict.fromkeys(terms))
+
+
+def compound_of(parts: Sequence[str]) -> str:
+    """Return the term of a whole identifier: its parts joined, and stemmed if they are one word of `SPELLINGS`."""
+    word, last = "".join(parts), stem(parts[-1])
+    return stem(word) if (*parts[1:-1], last) in joined_words().get(parts[0], ()) else word
+
+
+def join_parts(parts: Sequence[str]) -> Iterator[str]:
+    """Yield the terms of neighbouring parts that are one word: letters and a number, or one of `SPELLINGS`."""
+    joined = joined_words()
+    for first, part in enumerate(parts):
+        if part.isalpha() and parts[first + 1 : first + 2] and parts[first + 1].isdigit():
+            yield part + parts[first + 1]
+        for others in joined.get(part, ()):
+            last = first + len(others)
+            if (*parts[first + 1 : last], *map(stem, parts[last : last + 1])) == others:
+                yield stem("".join(parts[first : last + 1]))
+
+
+@cache
+def joined_words() -> Mapping[str, Sequence[tuple[str, ...]]]:
+    """Return the other parts of each word of `SPELLINGS` by its first part; the last one is stemmed."""
+    words: dict[str, list[tuple[str, ...]]] = {}
+    for spelling in SPELLINGS:
+        first, *others, last = spelling.split(" ")
+        words.setdefault(first, []).append((*others, stem(last)))
+    return words
 
 
 def _terms_of_mixed(identifier: str, runs: Sequence[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gitmem.words import (
     MAX_IDENTIFIER,
     MAX_TERM_BYTES,
+    compound_of,
     count_identifiers,
     decode,
     split_identifier,
@@ -43,8 +44,37 @@ def test_identifiers_are_split_at_word_boundaries(identifier: str, parts: list[s
 def test_a_name_in_any_style_has_the_same_compound(words: list[str]) -> None:
     styles = ["_".join(words), "_".join(words).upper(), "".join(map(str.title, words))]
     styles.append(words[0] + "".join(map(str.title, words[1:])))
-    compound = "".join(words)
+    compound = compound_of([part for word in words for part in split_identifier(word)])
     assert all(compound in terms_of(style) for style in styles)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "word"),
+    [
+        ("GitHubClient", "github"),
+        ("web_socket_server", "websocket"),
+        ("setFileNames", "filename"),
+        ("OAuthController", "oauth"),
+        ("OAuth2Server", "oauth2"),
+        ("putS3Object", "s3"),
+        ("AWS_S3_ACL", "S3"),
+        ("parseIPv6Address", "ipv6"),
+        ("sha256_hex", "SHA256"),
+        ("I18nService", "i18n"),
+    ],
+)
+def test_neighbouring_parts_that_are_one_word_match_it(identifier: str, word: str) -> None:
+    assert set(terms_of(word)) & set(terms_of(identifier))
+
+
+@pytest.mark.parametrize("word", ["fileName", "file_name", "filename", "FileNames"])
+def test_a_word_has_the_same_term_in_one_and_in_two_parts(word: str) -> None:
+    assert "filenam" in terms_of(word)
+
+
+@pytest.mark.parametrize(("identifier", "others"), [("addOnce", "addon"), ("setRoute_1_2", "route12"), ("a3b", "3b")])
+def test_parts_that_are_no_word_are_not_joined(identifier: str, others: str) -> None:
+    assert others not in terms_of(identifier)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from gitmem.store.columns import SCHEMA_VERSION
 if TYPE_CHECKING:
     from gitmem.chunking.chunk_size import ChunkBounds
 
-WORDS_VERSION: Final = 2
+WORDS_VERSION: Final = 3
 """Version of `gitmem.words`: increase it when the terms of any text change."""
 
 RULES_VERSION: Final = 4

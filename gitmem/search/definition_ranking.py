@@ -32,7 +32,7 @@ from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, collapse
 from gitmem.search.stop_words import STOP_WORDS
-from gitmem.words import find_identifiers, split_identifier, stem
+from gitmem.words import compound_of, find_identifiers, split_identifier, stem
 
 DEFINITION_FUSION: Final = FusionWeights(semantic=0.45, lexical=1.4)
 """Weights of meaning and of words in `fused`: a definition is asked for by its own words."""
@@ -135,8 +135,8 @@ def compute_definition_features(
 def _with_joined_name(query: ParsedQuery) -> ParsedQuery:
     """Return a query that also looks up its words as one identifier: stop words are parts of names, too."""
     parts = [part.lower() for word in find_identifiers(query.text.text) for part in split_identifier(word)]
-    joined = "".join(parts)
-    if query.texts or len(parts) not in JOINED_WORDS or joined in (*query.terms, *query.compounds):
+    joined = compound_of(parts) if len(parts) in JOINED_WORDS else ""
+    if query.texts or not joined or joined in (*query.terms, *query.compounds):
         return query
     return query._replace(compounds=(*query.compounds, joined))
 

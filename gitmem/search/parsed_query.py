@@ -9,7 +9,7 @@ from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.named_dates import NamedDate
 from gitmem.search.stop_words import STOP_WORDS, requested_names
-from gitmem.words import Text, split_identifier
+from gitmem.words import Text, compound_of, split_identifier
 
 if TYPE_CHECKING:
     from gitmem.search.mentions import Mention
@@ -85,15 +85,15 @@ def join_words(query: str) -> dict[str, None]:
     """
     pairs = itertools.pairwise(_WORD.finditer(query))
     pairs_of_parts = (
-        (_compound(first[0]), _compound(second[0]))
+        (_parts(first[0]), _parts(second[0]))
         for first, second in pairs
         if query[first.end() : second.start()] == "-" or not (_is_stop_word(first[0]) or _is_stop_word(second[0]))
     )
-    return {first + second: None for first, second in pairs_of_parts if first and second}
+    return {compound_of([*first, *second]): None for first, second in pairs_of_parts if first and second}
 
 
-def _compound(word: str) -> str:
-    return "".join(split_identifier(word)).lower()
+def _parts(word: str) -> list[str]:
+    return [part.lower() for part in split_identifier(word)]
 
 
 def _is_stop_word(word: str) -> bool:

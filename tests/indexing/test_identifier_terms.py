@@ -12,6 +12,7 @@ words = st.one_of(
     st.sampled_from(
         ["getUser", "HTTPRequest_v2", "users_users", "x", "_", "running", "naïve_User", "検索する", "a" * 70]
     ),
+    st.lists(st.sampled_from(["Git", "Hub", "s", "3", "O", "Auth", "2", "file", "Names", "_", "Client"])).map("".join),
     st.text("aB_", min_size=60, max_size=70),
 )
 
