@@ -82,6 +82,15 @@ class ResultUnit(NamedTuple):
     symbol: str
 
 
+class DefinitionSpan(NamedTuple):
+    """Bytes of a definition in its blob, half-open, and its lines, 1-based and inclusive."""
+
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+
+
 class Chunk(NamedTuple):
     """A span of a blob with one row of the index: one vector, and one list of words.
 
@@ -92,7 +101,8 @@ class Chunk(NamedTuple):
     `, and empty without a name. The names of a merged chunk are joined with `, `.
 
     Results are finer than chunks: `units` are the results that share this one, by start, the longest first. If it is
-    empty, the chunk itself is the only result.
+    empty, the chunk itself is the only result. A definition that is too long for one chunk is in several, its *pieces*;
+    `whole` is the span of the definition then.
     """
 
     start: int
@@ -103,6 +113,7 @@ class Chunk(NamedTuple):
     symbol: str
     parts: tuple[tuple[int, int], ...]
     units: tuple[ResultUnit, ...] = ()
+    whole: DefinitionSpan | None = None
 
 
 class Occurrence(NamedTuple):

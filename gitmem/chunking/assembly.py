@@ -16,7 +16,7 @@ from gitmem.chunking.outline import Piece, Unit
 from gitmem.chunking.split import split_span
 from gitmem.chunking.symbols import MAX_NAMES, MAX_SHOWN_NAMES, join_names, qualified
 from gitmem.named_tuple import NamedTuple
-from gitmem.types import Chunk, ResultUnit
+from gitmem.types import Chunk, DefinitionSpan, ResultUnit
 
 _CODE: Final = frozenset({"function", "method"})
 _PLURAL: Final = frozenset({"field", "property", "constant", "type", "macro", "section"})
@@ -59,7 +59,7 @@ class Assembler:
             if unit.shape == CONTAINER:
                 chunks.extend(self._container_chunks(unit))
             elif not shared:
-                chunks.extend(self._merged_runs(unit, self._runs(unit)))
+                chunks.extend(self._pieces_of(unit, self._merged_runs(unit, self._runs(unit))))
         chunks.sort(key=lambda chunk: (chunk.start, -chunk.end))
         return chunks
 
@@ -68,10 +68,16 @@ class Assembler:
         start, end = trim(self.data, unit.start, unit.end)
         if end - start <= self.bounds.max_bytes:
             return [self._chunk(unit.chunk_type, unit.symbol, [(start, end)])] if end > start else []
-        return [
-            self._chunk(unit.chunk_type, unit.symbol, [span])
-            for span in self._trimmed(split_span(self.data, start, end, [], self.bounds.max_bytes))
-        ]
+        spans = self._trimmed(split_span(self.data, start, end, [], self.bounds.max_bytes))
+        return self._pieces_of(unit, [self._chunk(unit.chunk_type, unit.symbol, [span]) for span in spans])
+
+    def _pieces_of(self, unit: Unit, chunks: list[Chunk]) -> list[Chunk]:
+        """Return the chunks of a unit, with its span if it is a function and several share it."""
+        if len(chunks) < 2 or unit.chunk_type not in _CODE or not unit.symbol:
+            return chunks
+        start, end = trim(self.data, unit.start, unit.end)
+        whole = DefinitionSpan(start, end, self.lines.number(start), self.lines.number(end - 1))
+        return [chunk._replace(whole=whole) for chunk in chunks]
 
     def _container_chunks(self, unit: Unit) -> list[Chunk]:
         """Return a container's skeleton, then chunks of its loose text that did not fit.

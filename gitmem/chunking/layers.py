@@ -61,6 +61,7 @@ def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
         if parts:
             yield chunk._replace(parts=parts)
         return
+    whole = chunk.whole if chunk.whole and chunk.whole[:2] in _cut(layer, *chunk.whole[:2]) else None
     for low, high in _cut(layer, chunk.start, chunk.end):
         inside = ((max(start, low), min(end, high)) for start, end in chunk.parts if start < high and low < end)
         parts = tuple(each for each in (trim(layer.data, *part) for part in inside) if each[0] < each[1])
@@ -70,7 +71,7 @@ def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
         start, end = (low, high) if (low, high) == (chunk.start, chunk.end) else (parts[0][0], parts[-1][1])
         yield chunk._replace(
             start=start, end=end, start_line=lines.number(start), end_line=lines.number(end - 1), parts=parts,
-            units=units if len(units) > 1 else (),
+            units=units if len(units) > 1 else (), whole=whole,
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from gitmem.chunking.lines import Lines, has_text
 from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
 from gitmem.chunking.sections import section_chunks
 from gitmem.chunking.symbols import shortened
-from gitmem.types import Chunk, ResultUnit
+from gitmem.types import Chunk, DefinitionSpan, ResultUnit
 
 SyntaxChunks = Callable[[bytes, str, ChunkBounds, Lines], list[Chunk]]
 """Splits code of a language, or text without one, into chunks."""
@@ -99,4 +99,6 @@ def _moved(chunk: Chunk, offset: int, lines: int) -> Chunk:
     )  # fmt: skip
     parts = tuple((low + offset, high + offset) for low, high in chunk.parts)
     first, last = chunk.start_line + lines, chunk.end_line + lines
-    return chunk._replace(start=start, end=end, start_line=first, end_line=last, parts=parts, units=units)
+    own = chunk.whole
+    whole = own and DefinitionSpan(own.start + offset, own.end + offset, own.start_line + lines, own.end_line + lines)
+    return chunk._replace(start=start, end=end, start_line=first, end_line=last, parts=parts, units=units, whole=whole)

@@ -223,10 +223,7 @@ class _BatchChunks:
         columns["kinds"] += map(_kinds_of, chunks)
         symbols = list(map(_symbol, chunks))
         self.symbols += symbols
-        self.labels += [
-            pack_label(symbol, chunk.start, chunk.start_line, chunk.units)
-            for symbol, chunk in zip(symbols, chunks, strict=True)
-        ]
+        self.labels += [pack_label(symbol, chunk) for symbol, chunk in zip(symbols, chunks, strict=True)]
         self.contents += contents
         self._texts.append(content)
         self._rows.append([chunk.parts for chunk in chunks])

@@ -12,8 +12,8 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
-from gitmem.search.select import REPEAT_DECAY, Scored, select
-from gitmem.types import CHUNK_TYPES, PROSE_KINDS, ResultUnit
+from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY, Scored, select
+from gitmem.types import CHUNK_TYPES, PROSE_KINDS, DefinitionSpan, ResultUnit
 
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
 NO_VECTORS: Final = np.zeros((0, 0), np.float32)
@@ -40,8 +40,9 @@ class Hit(NamedTuple):
 
     `start:end` are bytes of the blob, half-open; lines are 1-based and inclusive. `chunk` is the chunk's number in its
     blob. `scores` are the components of `score` and the retrieval scores. `copies` are the places with the same or
-    nearly the same text: files without lines hold the same blob. `units` are the results that share the chunk, and
-    `others` further chunks of the file that match, best first: `unit_choice` chooses among all of them.
+    nearly the same text: files without lines hold the same blob. `units` are the results that share the chunk, `whole`
+    is the definition of which it is a piece, and `others` are further chunks of the file that match, best first:
+    `unit_choice` chooses among all of them.
     """
 
     path: str
@@ -58,6 +59,7 @@ class Hit(NamedTuple):
     scores: Mapping[str, float]
     copies: tuple[Location, ...] = ()
     units: tuple[ResultUnit, ...] = ()
+    whole: DefinitionSpan | None = None
     others: tuple["Hit", ...] = ()
 
     @property
@@ -116,7 +118,7 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
 
 
 class Spans(NamedTuple):
-    """Spans of rows in their blobs, [rows] each: bytes, half-open, and the first line."""
+    """Spans that rows show of their blobs, [rows] each: bytes, half-open, and the first line."""
 
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -124,10 +126,19 @@ class Spans(NamedTuple):
 
 
 def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
-    """Load the spans of some rows."""
+    """Load the spans of some rows. A piece of a definition shows all of it, unless that is long."""
     columns = scope.snapshot.gather(("start", "length", "line"), rows)
-    start = columns["start"].astype(np.int64)
-    return Spans(start, start + columns["length"].astype(np.int64), columns["line"].astype(np.int64))
+    start, line = columns["start"].astype(np.int64), columns["line"].astype(np.int64)
+    end = start + columns["length"].astype(np.int64)
+    for place, whole in enumerate(scope.snapshot.wholes(rows, columns["start"], columns["line"])):
+        if whole and is_shown_whole(whole):
+            start[place], end[place], line[place] = whole[:3]
+    return Spans(start, end, line)
+
+
+def is_shown_whole(definition: DefinitionSpan) -> bool:
+    """Return whether a definition of several pieces is one result. The pieces of a long one tell where it matches."""
+    return definition.end - definition.start <= COLLAPSED_BYTES
 
 
 def select_candidates(
@@ -158,10 +169,11 @@ def load_hits(
     columns = scope.snapshot.gather(("start", "length", "line", "lines"), rows)
     spans = zip(*(column.tolist() for column in columns.values()), strict=True)
     units = scope.snapshot.units(rows, columns["start"], columns["line"])
+    wholes = scope.snapshot.wholes(rows, columns["start"], columns["line"])
     copies = _find_copies(scope, candidates, [position for position, _ in selected])
     return [
-        _load_hit(scope, candidates, position, score, features, adjustments, span, shared, others)
-        for (position, score), span, shared, others in zip(selected, spans, units, copies, strict=True)
+        _load_hit(scope, candidates, position, score, features, adjustments, span, shared, whole, others)
+        for (position, score), span, shared, whole, others in zip(selected, spans, units, wholes, copies, strict=True)
     ]
 
 
@@ -212,6 +224,7 @@ def _load_hit(
     adjustments: Features,
     span: tuple[int, int, int, int],
     units: tuple[ResultUnit, ...],
+    whole: DefinitionSpan | None,
     copies: tuple[Location, ...],
 ) -> Hit:
     chunk_type = CHUNK_TYPES[int(candidates.chunk_type[position])]
@@ -244,6 +257,7 @@ def _load_hit(
         },
         copies=copies,
         units=scope.select_units(entry, units) if units else (),
+        whole=whole,
     )
 
 

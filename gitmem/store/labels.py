@@ -1,30 +1,39 @@
 """Labels of rows: the symbol of a chunk and the results that share it, as a segment stores them.
 
-    label  = symbol, or symbol 00 unit ...
+    label  = symbol, or symbol 00 unit ..., or symbol 01 whole
     unit   = start, length, line, lines - 1, chunk type, shared, rest, bytes of the name
+    whole  = bytes before the row, length, lines before the row, lines - 1
 
 All but the name are numbers of variable length (seven bits a byte, the lowest first). `start` and `line` count from
 those of the unit before, at first from those of the row. The name is front-coded: it has the first `shared` bytes of
 the name before, at first of the symbol, and `rest` bytes of its own. A definition takes some 20 bytes, a row 350.
+`whole` is the span of the definition of which the row is a piece.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable
 from typing import Final
 
-from gitmem.types import CHUNK_TYPES, ResultUnit
+from gitmem.types import CHUNK_TYPES, Chunk, DefinitionSpan, ResultUnit
 
 _CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
 _MORE: Final = 0x80
+_UNITS: Final = b"\0"
+_WHOLE: Final = b"\1"
+_SEPARATOR: Final = re.compile(b"[\0\1]")
 
 
-def pack_label(symbol: bytes, start: int, line: int, units: Sequence[ResultUnit]) -> bytes:
-    """Return the label of a row that begins at a byte and a line of its blob."""
-    symbol = symbol.replace(b"\0", b" ")  # a heading of a record may have any character
+def pack_label(symbol: bytes, chunk: Chunk) -> bytes:
+    """Return the label of the row of a chunk."""
+    symbol = _SEPARATOR.sub(b" ", symbol)  # a heading of a record may have any character
+    start, line, units = chunk.start, chunk.start_line, chunk.units
+    if chunk.whole and not units:
+        return _pack_whole(symbol, chunk, chunk.whole)
     if not units:
         return symbol
     name = symbol
     packed = bytearray(symbol)
-    packed.append(0)
+    packed += _UNITS
     for unit in units:
         own = unit.symbol.encode("utf-8", "replace")
         shared = _shared(name, own)
@@ -36,15 +45,36 @@ def pack_label(symbol: bytes, start: int, line: int, units: Sequence[ResultUnit]
     return bytes(packed)
 
 
+def _pack_whole(symbol: bytes, chunk: Chunk, whole: DefinitionSpan) -> bytes:
+    packed = bytearray(symbol + _WHOLE)
+    lines = whole.end_line - whole.start_line
+    _append(packed, (chunk.start - whole.start, whole.end - whole.start, chunk.start_line - whole.start_line, lines))
+    return bytes(packed)
+
+
 def label_symbol(label: bytes) -> str:
     """Return the symbol of a label."""
-    return label.partition(b"\0")[0].decode("utf-8", "replace")
+    return _SEPARATOR.split(label, maxsplit=1)[0].decode("utf-8", "replace")
+
+
+def unpack_whole(label: bytes, start: int, line: int) -> DefinitionSpan | None:
+    """Return the span of the definition of which a row is a piece, None if it is none. Raises ValueError if damaged.
+
+    The row begins at the byte `start` in the line `line`.
+    """
+    separator = _SEPARATOR.search(label)
+    if separator is None or separator[0] != _WHOLE:
+        return None
+    numbers = _Numbers(label[separator.end() :])
+    before, length, lines_before, lines = (numbers.take() for _ in range(4))
+    first, first_line = start - before, line - lines_before
+    return DefinitionSpan(first, first + length, first_line, first_line + lines)
 
 
 def unpack_units(label: bytes, start: int, line: int) -> tuple[ResultUnit, ...]:
     """Return the units of a label. Raises ValueError if it is damaged."""
-    name, separator, packed = label.partition(b"\0")
-    if not separator:
+    name, separator, packed = label.partition(_UNITS)
+    if not separator or _WHOLE in name:
         return ()
     units = []
     numbers = _Numbers(packed)

@@ -10,7 +10,7 @@ import numpy as np
 from gitmem.arrays import NDArray, differences
 from gitmem.store.columns import COLUMNS
 from gitmem.store.segment import Segment
-from gitmem.types import ResultUnit
+from gitmem.types import DefinitionSpan, ResultUnit
 
 _MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
 
@@ -75,6 +75,20 @@ class OpenSegments:
             for place, of_row in zip(places.tolist(), shared, strict=True):
                 units[place] = of_row
         return units
+
+    def wholes(
+        self, rows: NDArray[np.int64], start: NDArray[np.generic], line: NDArray[np.generic]
+    ) -> list[DefinitionSpan | None]:
+        """Return the span of the definition of which each of some rows is a piece; None for a row that is none.
+
+        `start` and `line` are these columns of the rows.
+        """
+        found: list[DefinitionSpan | None] = [None] * len(rows)
+        for segment, own, places in self.split(rows):
+            spans = segment.wholes(own, start[places].tolist(), line[places].tolist())
+            for place, span in zip(places.tolist(), spans, strict=True):
+                found[place] = span
+        return found
 
     def locate(self, row: int) -> tuple[Segment, int]:
         """Return the segment of a row and the number of the row in it."""

@@ -19,14 +19,14 @@ from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES, SCANNED
 from gitmem.store.format import Container
 from gitmem.store.keys import blob_keys
-from gitmem.store.labels import label_symbol, unpack_units
+from gitmem.store.labels import label_symbol, unpack_units, unpack_whole
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.occurrences import NAMES, Occurrences, unpack_occurrences
 from gitmem.store.packed_file import PackedContainer
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
 from gitmem.store.section import damaged
 from gitmem.store.vector_levels import PAST_LEVELS, SEARCHED_LEVELS
-from gitmem.types import CHUNK_TYPES, ResultUnit
+from gitmem.types import CHUNK_TYPES, DefinitionSpan, ResultUnit
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
@@ -101,6 +101,7 @@ class Segment:
         for start in range(0, self.rows, _CHECKED_TERMS):
             rows = np.arange(start, min(start + _CHECKED_TERMS, self.rows))
             self.units(rows, [0] * len(rows), [0] * len(rows))
+            self.wholes(rows, [0] * len(rows), [0] * len(rows))
         for field in (*FIELDS, NAMES):
             for _part in self.iter_postings(field, _CHECKED_TERMS):
                 pass
@@ -249,6 +250,16 @@ class Segment:
         """
         try:
             return list(map(unpack_units, self.labels(rows), start, line))
+        except ValueError as problem:
+            raise damaged(self.path, "invalid label") from problem
+
+    def wholes(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[DefinitionSpan | None]:
+        """Return the span of the definition of which each of some rows is a piece; None for a row that is none.
+
+        `start` and `line` are these columns of the rows. Raises DamagedFile.
+        """
+        try:
+            return list(map(unpack_whole, self.labels(rows), start, line))
         except ValueError as problem:
             raise damaged(self.path, "invalid label") from problem
 

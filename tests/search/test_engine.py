@@ -81,8 +81,8 @@ def test_the_name_of_a_long_function_finds_its_first_piece(
     tmp_path: Path, fake_model: type[InlinePool], text: str, first: bool
 ) -> None:
     repo = Repo.init(tmp_path / "repo")
-    start = [f"    first_{number} = total * {number}" for number in range(60)]
-    end = [f"    settle.invoice_{number} = settle(euros)" for number in range(60)]
+    start = [f"    first_{number} = total * {number}" for number in range(130)]
+    end = [f"    settle.invoice_{number} = settle(euros)" for number in range(130)]
     repo.commit({"billing.py": "\n".join(["def settle(total):", *start, *end, ""])})
     index(repo)
     encoder: Any = None
