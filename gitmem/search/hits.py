@@ -12,7 +12,7 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
-from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY, Scored, select
+from gitmem.search.select import REPEAT_DECAY, Scored, select
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS, DefinitionSpan, ResultUnit
 
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
@@ -31,6 +31,9 @@ piece, rows if they are shown instead of the best one of their file, and notes i
 COMPARED_ROWS: Final = 6
 LARGEST_LIFT: Final = 2.0
 """Best rows of a file whose definitions are compared, and how much less than the best one they may have [logits]."""
+
+WHOLE_BYTES: Final = 4000
+"""Longest function that is one result although it takes several rows: some hundred lines, 1,000 tokens."""
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in PROSE_KINDS]
 
@@ -138,7 +141,12 @@ def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
 
 def is_shown_whole(definition: DefinitionSpan) -> bool:
     """Return whether a definition of several pieces is one result. The pieces of a long one tell where it matches."""
-    return definition.end - definition.start <= COLLAPSED_BYTES
+    return definition.end - definition.start <= WHOLE_BYTES
+
+
+def show_whole(hit: Hit) -> Hit:
+    """Return a hit with the definition of which its row is a piece, unless that is long."""
+    return hit._replace(**hit.whole._asdict(), whole=None) if hit.whole and is_shown_whole(hit.whole) else hit
 
 
 def select_candidates(

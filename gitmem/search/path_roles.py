@@ -74,7 +74,10 @@ _FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
 _FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
 
 _TEST_ENDINGS: Final = ("IT",)
-_AUXILIARY_ENDINGS: Final = ("compat", ".d", ".gen", "_gen", ".g", ".pb", "_pb2", ".min", ".designer", ".bundle")
+_BUNDLES: Final = (".bundle", ".cjs", ".esm", ".iife", ".umd")
+"""Formats in which bundlers write a package, before the ending: `name.esm.js`, beside `name.cjs.js`."""
+
+_AUXILIARY_ENDINGS: Final = ("compat", ".d", ".gen", "_gen", ".g", ".pb", "_pb2", ".min", ".designer", *_BUNDLES)
 _DOCUMENT_ENDINGS: Final = (".md", ".rst", ".adoc", ".txt", ".mdx")
 _DOCUMENT_NAMES: Final = ("changelog", "changes", "history", "news", "authors", "license")
 _FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())

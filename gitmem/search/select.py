@@ -13,10 +13,7 @@ Measured in NDCG@10 over files: 0.5 costs 0.019, 0.1 costs 0.003, and 0.02 costs
 """
 
 COLLAPSED_BYTES: Final = 6000
-"""Longest class that represents its methods, and function that represents its pieces.
-
-Of a longer class both class and methods may be hits, and of a longer function several pieces.
-"""
+"""Longest class that represents its methods; of a longer one both class and methods may be hits."""
 
 
 class Scored(NamedTuple):

@@ -42,11 +42,9 @@ def search_similar(scope: Scope, row: int, limit: int, vector: NDArray[np.float3
 
 
 def _overlaps(scope: Scope, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
-    """Return which rows share bytes with one row: same blob, overlapping spans."""
+    """Return which rows show bytes that one row shows: same blob, overlapping spans."""
     first, last = _blob_rows(scope, row)
-    spans = scope.snapshot.gather(("start", "length"), np.concatenate([rows, [row]]))
-    starts = spans["start"].astype(np.int64)
-    ends = starts + spans["length"].astype(np.int64)
+    starts, ends, _ = load_spans(scope, np.concatenate([rows, [row]]))
     same_blob = (rows >= first) & (rows < last)
     overlaps: NDArray[np.bool_] = (same_blob & (starts[:-1] < ends[-1]) & (ends[:-1] > starts[-1])) | (rows == row)
     return overlaps

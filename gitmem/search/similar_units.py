@@ -13,7 +13,7 @@ from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
 from gitmem.locations import LineRange
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.hits import Hit
+from gitmem.search.hits import Hit, show_whole
 from gitmem.search.select import Scored, select
 from gitmem.search.unit_text import named_text, own_text
 from gitmem.types import ResultUnit
@@ -50,7 +50,7 @@ def choose_similar(
     )
     results: list[Hit] = []
     for hit, units, end in zip(hits, units_by_hit, accumulate(map(len, units_by_hit)), strict=True):
-        results += _divide(hit, units, vectors[end - len(units) : end], original) if hit.units else [hit]
+        results += _divide(hit, units, vectors[end - len(units) : end], original) if hit.units else [show_whole(hit)]
     scored = [
         Scored(place, hit.path, hit.start, hit.end, hit.start_line, hit.score) for place, hit in enumerate(results)
     ]

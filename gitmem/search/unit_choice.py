@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit, is_shown_whole
+from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit, show_whole
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy, find_original
 from gitmem.search.unit_rating import (
@@ -30,16 +30,10 @@ class _Row(NamedTuple):
     hit: Hit
     rated: Sequence[RatedUnit]
 
-    @property
-    def shown(self) -> Hit:
-        """The hit with what the row shows: the whole definition of which it is a piece, unless that is long."""
-        whole = self.hit.whole
-        return self.hit._replace(**whole._asdict(), whole=None) if whole and is_shown_whole(whole) else self.hit
-
     def results(self) -> list[Hit]:
         """Return a result for each unit, best first."""
         if not self.hit.units:
-            return [self.shown._replace(units=(), others=())]
+            return [show_whole(self.hit)._replace(units=(), others=())]
         return [self.hit._replace(**one.unit._asdict(), units=(), others=()) for one in self.rated]
 
     def further(self, texts: Texts, terms: Sequence[str]) -> list[Hit]:
@@ -106,7 +100,9 @@ def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: Q
         # A file whose best definition copies a chosen one shows another, so that it is not lost.
         row = next((row for row in left if find_original(chosen, row.results()[0], texts) is None), left[0])
         # A class that is shown represents its methods, so there may be fewer rows than hits.
-        free[hit.path] = [one for one in left if one is not row and not _represents(row.shown, one.shown)]
+        free[hit.path] = [
+            one for one in left if one is not row and not _represents(show_whole(row.hit), show_whole(one.hit))
+        ]
         placed.append(row._replace(hit=_in_place(row.hit, hit)))
         result = placed[-1].results()[0]
         add_unless_copy(chosen, result, texts)

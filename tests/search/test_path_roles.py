@@ -11,7 +11,7 @@ _TESTS = (
 _EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py"
 _AUXILIARY = (
     "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
-    "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c"
+    "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js"
 )
 _DOCUMENTS = "README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js"
 _PLAIN = (

@@ -15,6 +15,10 @@ def test_adjacent_words_are_also_looked_up_as_one() -> None:
     assert parse_query("path router trees").compounds == ("pathrouter", "routertrees")
 
 
+def test_two_words_that_are_one_are_looked_up_by_its_stem() -> None:
+    assert parse_query("parse the file name").compounds == ("filenam",)
+
+
 def test_stop_words_are_never_part_of_a_compound() -> None:
     assert parse_query("how are routes in the table matched").compounds == ("tablematched",)
 
