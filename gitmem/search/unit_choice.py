@@ -100,9 +100,8 @@ def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: Q
         # A file whose best definition copies a chosen one shows another, so that it is not lost.
         row = next((row for row in left if find_original(chosen, row.results()[0], texts) is None), left[0])
         # A class that is shown represents its methods, so there may be fewer rows than hits.
-        free[hit.path] = [
-            one for one in left if one is not row and not _represents(show_whole(row.hit), show_whole(one.hit))
-        ]
+        shown = show_whole(row.hit)
+        free[hit.path] = [one for one in left if one is not row and not _represents(shown, show_whole(one.hit))]
         placed.append(row._replace(hit=_in_place(row.hit, hit)))
         result = placed[-1].results()[0]
         add_unless_copy(chosen, result, texts)
