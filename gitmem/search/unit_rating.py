@@ -45,6 +45,17 @@ Of few words, those that match are a large share.
 _FULL_BYTES: Final = 100
 """Length from which a definition is not brief."""
 
+TOPIC_PENALTY: Final = 0.08
+"""The same once more for a query of at most six terms, less up to ten, in proportion to what 600 bytes lack.
+
+A few words name a topic, which is rather the subject of a class or of the function that does the work than of a helper
+with one of the words in its name.
+"""
+
+_TOPIC_BYTES: Final = 600
+_TOPIC_TERMS: Final = 6
+_SENTENCE_TERMS: Final = 10
+
 _VALUES: Final = frozenset({"constant", "field", "property", "type"})
 _LOOSE: Final = frozenset({"module", "namespace"})
 """Types of units that are the text around the others. All further units with others inside are containers."""
@@ -96,22 +107,30 @@ def rate_by_meaning(rows: Sequence[Hit], texts: Texts, meaning: QueryMeaning) ->
     cosines = _cosines(rows, units_by_row, texts, meaning)
     name_weight = NAME_WEIGHT * (1.0 - meaning.query.request)
     total = sum(meaning.idf.values()) or 1.0
+    topic_penalty = TOPIC_PENALTY * _topic_share(meaning.query)
     rated = []
     for row, units in zip(rows, units_by_row, strict=True):
         of_row = WORDS_WEIGHT * row.scores["lexical"] / total - ROW_WEIGHT * row.scores.get(LIFT, 0.0)
         ratings = [
-            RatedUnit(unit, of_row + own.text + name_weight * own.name - _penalty(unit))
+            RatedUnit(unit, of_row + own.text + name_weight * own.name - _penalty(unit, topic_penalty))
             for unit, own in zip(units, cosines, strict=False)
         ]
         rated.append(_order(row._replace(units=units), meaning.query.terms, ratings))
     return rated
 
 
-def _penalty(unit: ResultUnit) -> float:
+def _topic_share(query: ParsedQuery) -> float:
+    """Return from 0 to 1 how surely a query names a topic: by few terms, and without asking for a change."""
+    few = (_SENTENCE_TERMS - len(query.terms)) / (_SENTENCE_TERMS - _TOPIC_TERMS)
+    return (1.0 - query.request) * min(1.0, max(0.0, few))
+
+
+def _penalty(unit: ResultUnit, topic_penalty: float) -> float:
     """Return how much less likely a definition is meant because of its kind and length, as a difference of cosines."""
-    brevity = max(0.0, 1 - (unit.end - unit.start) / _FULL_BYTES)
+    size = unit.end - unit.start
     is_value, is_loose = unit.chunk_type in _VALUES, unit.chunk_type in _LOOSE
-    return VALUE_PENALTY * is_value + LOOSE_PENALTY * is_loose + BREVITY_PENALTY * brevity
+    by_length = BREVITY_PENALTY * max(0.0, 1 - size / _FULL_BYTES) + topic_penalty * max(0.0, 1 - size / _TOPIC_BYTES)
+    return VALUE_PENALTY * is_value + LOOSE_PENALTY * is_loose + by_length
 
 
 def _whole(row: Hit) -> ResultUnit:

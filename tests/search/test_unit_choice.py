@@ -1,5 +1,8 @@
 """Which unit represents a row that several share."""
 
+import numpy as np
+import pytest
+
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.locations import format_location
 from gitmem.search.hits import Hit
@@ -109,6 +112,28 @@ def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
 def test_names_count_less_the_more_a_query_asks_for_a_change() -> None:
     assert meant("close after writing the buffer") == "close"
     assert meant("close after writing the buffer", request=1.0) == "flush"
+
+
+@pytest.mark.parametrize(
+    ("text", "request_share", "symbol"),
+    [
+        ("feed items", 0.0, "load"),
+        ("feed items", 1.0, "pick"),
+        ("feed items of many pages that some other reader has loaded before this server started", 0.0, "pick"),
+    ],
+)
+def test_a_topic_shows_what_does_the_work_instead_of_a_helper(text: str, request_share: float, symbol: str) -> None:
+    code = b"def pick():\n" + b"    return %d\n" % 10**90 + b"def load():\n" + b"    run(1)\n" * 70
+    helper, worker = unit(code, 1, 2, "function", "pick"), unit(code, 3, 73, "function", "load")
+    best, next_one = (
+        hit(())._replace(**each._asdict(), chunk=chunk, scores={"semantic": cosine, "lexical": 0.0})
+        for chunk, (each, cosine) in enumerate(((helper, 0.53), (worker, 0.5)))
+    )
+    encoder, query = BundledEncoder(), parse_query(text)._replace(request=request_share)
+    meaning = QueryMeaning(query, {}, np.zeros(encoder.dimensions, np.float32), encoder, is_comparable=True)
+    row = best._replace(others=(next_one,))
+    [shown] = choose_units([row], {("a.py", "python"): code}, query.terms, 1, meaning)
+    assert shown.symbol == symbol
 
 
 def test_a_twin_of_a_file_is_a_copy_whatever_definition_is_shown() -> None:
