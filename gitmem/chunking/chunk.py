@@ -78,10 +78,10 @@ def _syntax_chunks(
     if language in SECTIONED:
         return section_chunks(data, language, lines, bounds), ""
     # Lazily, here and below: the parser library takes 40 ms to load, and records and plain text do not need it.
-    from gitmem.chunking.grammars import find_grammar
+    from gitmem.chunking.grammars import find_grammar_of
     from gitmem.chunking.syntax import read_tree
 
-    grammar = find_grammar(language)
+    grammar = find_grammar_of(data, language)
     if grammar is None:
         return None, "no grammar"
     try:

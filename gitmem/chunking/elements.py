@@ -51,10 +51,10 @@ def _own_elements(data: bytes, language: str) -> FileElements:
     """Return the elements of a text in one language."""
     if language in SECTIONED:
         return FileElements(_sections(data, language), [])
-    from gitmem.chunking.grammars import find_grammar
+    from gitmem.chunking.grammars import find_grammar_of
     from gitmem.chunking.syntax import read_tree
 
-    grammar = find_grammar(language)
+    grammar = find_grammar_of(data, language)
     if grammar is None:
         return NO_ELEMENTS
     try:

@@ -138,6 +138,16 @@ class Grammar:
     group: Grouper | None = None
     """Groups the nodes of a file, if statements without a block divide it into classes or modules."""
 
+    dialect: "Dialect | None" = None
+    """Other rules for files of a dialect that the parser does not know."""
+
+
+class Dialect(NamedTuple):
+    """Rules of a dialect, and whether a file is written in it."""
+
+    matches: Callable[[bytes], bool]
+    grammar: Grammar
+
 
 COMMENTS: Final = "comment line_comment block_comment multiline_comment"
 
@@ -158,6 +168,7 @@ def make_grammar(
     anonymous: str = "",
     group: Grouper | None = None,
     lines: LineRules | None = None,
+    dialect: Dialect | None = None,
 ) -> Grammar:
     """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
     table: dict[str, Rule] = {}
@@ -167,7 +178,8 @@ def make_grammar(
         table.update(dict.fromkeys(types.split(), Rule(shape)))
     table.update(units)
     sets = frozenset(joins.split()), frozenset(bodies.split())
-    return Grammar(parser, table, *sets, merged_type, methods, separator, frozenset(anonymous.split()), lines, group)
+    classes = frozenset(anonymous.split())
+    return Grammar(parser, table, *sets, merged_type, methods, separator, classes, lines, group, dialect)
 
 
 def container(chunk_type: str, name: Namer | None = None) -> Rule:

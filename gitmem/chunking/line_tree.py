@@ -5,6 +5,7 @@ line that looks like a definition inside of a string counts as one.
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -94,8 +95,9 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
 
 def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) -> tuple[str, tuple[int, int]] | None:
     """Return the type of the definition that begins at a line, and the place of its name."""
+    text = start + len(BOM_UTF8) if data.startswith(BOM_UTF8, start) else start
     for node_type, pattern in rules.headers:
-        match = pattern.match(data, start, end)
+        match = pattern.match(data, text, end)
         if match is not None and (not rules.is_flat or not indent):
             return node_type, match.span("name")
     return None

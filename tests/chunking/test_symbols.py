@@ -99,3 +99,12 @@ def test_the_last_heading_of_a_long_path_is_kept() -> None:
     text = "\n\ntext\n\n".join(f"{'#' * level} {title}" for level, title in enumerate(titles, 1))
     symbols = [result.symbol for result in _results("markdown", f"{text}\n\ntext\n")]
     assert [symbol.rpartition(" > ")[2] for symbol in symbols] == titles
+
+
+def test_a_long_variable_of_go_is_named_once() -> None:
+    steps = "".join(f"\t\tt.Press({number}).Then(func() {{ check({number}) }}),\n" for number in range(90))
+    text = f"package undo\n\nvar UndoCommit = NewTest(Arguments{{\n\tSteps: []Step{{\n{steps}\t}},\n}})\n"
+    results = [each for each in _results("go", text) if each.symbol]
+    assert {each.symbol for each in results} == {"UndoCommit"}
+    assert min(each.start for each in results) == text.index("var ")
+    assert min(each.end - each.start for each in results) > 100

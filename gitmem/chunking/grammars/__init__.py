@@ -36,6 +36,14 @@ _UNSAFE: Final = frozenset({"cobol", "typst"})
 """Languages whose scanners crash or hang on some input. They are split into windows."""
 
 
+def find_grammar_of(data: bytes, language: str) -> Grammar | None:
+    """Return the table for a text of a language: that of its dialect, if it has one."""
+    grammar = find_grammar(language)
+    if grammar is not None and grammar.dialect is not None and grammar.dialect.matches(data):
+        return grammar.dialect.grammar
+    return grammar
+
+
 @cache
 def find_grammar(language: str) -> Grammar | None:
     """Return the table of a language, None if it is split into windows."""

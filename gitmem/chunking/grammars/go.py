@@ -38,7 +38,7 @@ def _values(node: Node, data: bytes) -> Match | None:
     inner = next((child for child in node.children if child.type == "var_spec_list"), node)
     specs = [child for child in inner.children if child.type in _VALUE_SPECS]
     if len(specs) == 1:
-        return Match(MERGEABLE, "constant", _names(specs[0], data), node)
+        return Match(MERGEABLE, "constant", _names(specs[0], data), specs[0])
     return Match(TRANSPARENT, "", "", node)
 
 
