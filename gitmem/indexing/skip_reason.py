@@ -1,5 +1,6 @@
 """Decide from its content whether a blob has text worth indexing. Pure."""
 
+import re
 from typing import Final
 
 _SNIFFED_BYTES: Final = 8192
@@ -11,6 +12,11 @@ _MINIFIED_LANGUAGES: Final = frozenset({"javascript", "typescript", "css", "json
 _MINIFIED_MIN_BYTES: Final = 4096
 _LONG_LINE: Final = 1000
 _MINIFIED_SHARE: Final = 0.9
+_DRAWING_MIN_BYTES: Final = 4096
+_DRAWING_HEAD: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?[^>]*>|<!--(?s:.*?)-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\][^>]*)?>)*+<svg[\s>]"
+)
+"""Beginning of an SVG file, behind declarations and comments."""
 
 
 def skip_reason(content: bytes, language: str) -> str:
@@ -21,7 +27,16 @@ def skip_reason(content: bytes, language: str) -> str:
         return "empty"
     if len(content) < _LFS_MAX_BYTES and content.startswith(_LFS_HEAD):
         return "lfs"
-    return "minified" if is_minified(content, language) else ""
+    if is_minified(content, language):
+        return "minified"
+    return "drawing" if is_drawing(content, language) else ""
+
+
+def is_drawing(content: bytes, language: str) -> bool:
+    """Return whether a blob is an SVG picture of more than a few shapes: programs write those."""
+    if language not in ("xml", "svg") or len(content) < _DRAWING_MIN_BYTES:
+        return False
+    return _DRAWING_HEAD.match(content, 0, _SNIFFED_BYTES) is not None
 
 
 def is_minified(content: bytes, language: str) -> bool:

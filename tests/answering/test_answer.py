@@ -248,6 +248,28 @@ def test_files_without_text_are_skipped_with_a_reason(
     assert paths(search(repo, "var x text other", min_score=0)) == ["other.py"]
 
 
+@pytest.mark.parametrize(
+    ("head", "shapes", "skipped"),
+    [
+        ("<svg>", 400, {"drawing": 1}),
+        (
+            '<?xml version="1.0"?>\n<!-- Made by a program <svg -->\n<!DOCTYPE svg>\n<svg width="9">',
+            400,
+            {"drawing": 1},
+        ),
+        ("<svg>", 4, {}),
+        ("<menu>", 400, {}),
+        ("<menu><svg>", 400, {}),
+    ],
+)
+def test_pictures_are_skipped_unless_they_are_small(
+    tmp_path: Path, fake_model: type[InlinePool], head: str, shapes: int, skipped: dict[str, int]
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a.svg": head + '\n<path d="M 1 2 L 3 4"/>' * shapes})
+    assert index(repo).skipped == skipped
+
+
 def test_files_with_a_long_line_or_a_late_nul_are_indexed(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"data.js": b"// table\n" + b"call(1);\n" * 2000 + b"x" * 2000, "late.txt": b"word\n" * 2000 + b"\0"})
