@@ -72,11 +72,12 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
         is_comment = rules.comment.match(data, start, end) is not None
         header = None if is_comment else _header(data, start, end, indent, rules)
         closing = not header and rules.closing is not None and rules.closing.match(data, start, end) is not None
-        _close(stack, indent, header=header is not None or is_comment, closing=closing, rules=rules)
+        above = _close(stack, indent, header=header is not None, closing=closing, rules=rules)
         for node in stack[1:]:
             node.end_byte = end
         if header is not None:
             node_type, name = header
+            stack[-1].children += above
             node = LineNode(node_type, start, end, stack[-1], indent)
             node.name = LineNode("name", *name, node)
             stack[-1].children.append(node)
@@ -103,15 +104,27 @@ def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) ->
     return None
 
 
-def _close(stack: list[LineNode], indent: int, *, header: bool, closing: bool, rules: LineRules) -> None:
-    """Remove the definitions from the stack that end above a line."""
+def _close(stack: list[LineNode], indent: int, *, header: bool, closing: bool, rules: LineRules) -> list[LineNode]:
+    """Remove the definitions from the stack that end above a line. Return the comment that belongs to the next one."""
     if rules.is_flat:
+        comments = _take_comment(stack[-1], stack[0]) if header and not indent and len(stack) > 1 else []
         if header and not indent:
             del stack[1:]
-        return
+        return comments
     # The line that closes a definition, such as `end`, stands below its first word.
     while len(stack) > 1 and (stack[-1].indent > indent or (stack[-1].indent == indent and not closing)):
         stack.pop()
+    return []
+
+
+def _take_comment(node: LineNode, parent: LineNode) -> list[LineNode]:
+    """Remove the comment at the end of a definition: it is about the next one, which has the parent."""
+    if not node.children or node.children[-1].type != COMMENT_LINES:
+        return []
+    comment = node.children.pop()
+    comment.parent = parent
+    node.end_byte = comment.start_byte
+    return [comment]
 
 
 def _add_line(parent: LineNode, node_type: str, start: int, end: int, *, joined: bool) -> None:

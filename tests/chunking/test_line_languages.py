@@ -144,6 +144,43 @@ add x = x
 """,
         "constant:Shop; class:Nat; function:add",
     ),
+    "add.s": (
+        """.globl add
+# Adds.
+add:
+  jmp .Lend
+.Lend:
+  ret
+
+mul:
+1:
+  ret
+""",
+        "function:add; function:mul",
+    ),
+    "add_arm64.s": (
+        """#define N 1
+// Adds.
+TEXT runtime·add<ABIInternal>(SB),NOSPLIT,$0
+loop:
+\tRET
+
+TEXT libc_mul<>(SB),$0
+\tRET
+""",
+        "function:add; function:libc_mul",
+    ),
+    "Dockerfile": (
+        """# Builds it.
+FROM --platform=linux node:20 AS build
+# Sources.
+COPY . .
+
+FROM nginx:1
+COPY --from=build /app /srv
+""",
+        "section:build; section:nginx",
+    ),
     "a.pony": (
         """class Cart
   fun ref total(x: U32): U32 =>
@@ -210,6 +247,17 @@ def test_a_comment_belongs_to_the_definition_below_and_the_last_word_to_the_one_
     method = elements["Reader.open"]
     assert text[method.start : method.end] == text[text.index("  # Opens") : text.index("  private")].rstrip()
     assert text[method.code :].startswith("  def open")
+
+
+def test_a_comment_inside_of_a_flat_definition_belongs_to_it() -> None:
+    text = TEXTS["Dockerfile"][0]
+    spans = {c.symbol: (c.start_line, c.end_line) for c in chunk_blob(text.encode(), "dockerfile").chunks}
+    assert spans == {"build": (1, 4), "nginx": (6, 7)}
+
+
+def test_labels_inside_of_functions_that_macros_begin_are_no_definitions() -> None:
+    chunks = chunk_blob(TEXTS["add_arm64.s"][0].encode(), "asm").chunks
+    assert {c.symbol: (c.start_line, c.end_line) for c in chunks if c.symbol} == {"add": (2, 5), "libc_mul": (7, 8)}
 
 
 def test_clauses_of_a_predicate_are_one_definition() -> None:

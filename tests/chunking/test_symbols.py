@@ -20,6 +20,9 @@ def _named(language: str, text: str) -> set[tuple[str, str]]:
     ("language", "text", "expected"),
     [
         ("cpp", "TEST(Ring, Rotates) { int x; }", ("function", "Ring.Rotates")),
+        ("starlark", 'cc_library(\n    name = "zlib",\n    srcs = ["a.c"],\n)\n', ("function", "zlib")),
+        ("cmake", "add_library(cart STATIC cart.cpp)\n", ("function", "cart")),
+        ("cmake", "if(WIN)\n  add_executable(shop main.cpp)\nendif()\n", ("function", "shop")),
         ("cpp", "namespace a {\nTEST_F(Ring, Rotates) { int x; }\n}", ("function", "a.Ring.Rotates")),
         ("cpp", "BENCHMARK(rotate, n) { run(n); }", ("function", "rotate")),
         ("cpp", "class Mock {\n  MOCK_METHOD1(Rotate, int(int));\n  int x;\n};", ("method", "Mock.Rotate")),
@@ -108,3 +111,9 @@ def test_a_long_variable_of_go_is_named_once() -> None:
     assert {each.symbol for each in results} == {"UndoCommit"}
     assert min(each.start for each in results) == text.index("var ")
     assert min(each.end - each.start for each in results) > 100
+
+
+def test_calls_without_a_plain_name_are_no_targets() -> None:
+    assert not _named("starlark", "cc_library(name = zlib)\nload('//a.bzl', 'x')\n")
+    assert not _named("python", "run(name='zlib')\n")
+    assert not _named("cmake", "target_link_libraries(cart PUBLIC x)\n")

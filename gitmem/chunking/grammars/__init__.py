@@ -21,8 +21,8 @@ _MODULES: Final = {
     "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl", "groovy": "groovy",
     **dict.fromkeys(
         (
-            "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch", "prolog", "rocq", "lean",
-            "agda", "pony", "gherkin",
+            "asm", "dockerfile", "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch",
+            "prolog", "rocq", "lean", "agda", "pony", "gherkin",
         ),
         "by_lines",
     ),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from gitmem.chunking.grammar import Grammar, LineRules, container, leaf, make_grammar, mergeable
+from gitmem.chunking.grammar import Dialect, Grammar, LineRules, container, leaf, make_grammar, mergeable
 
 _UNITS: Final = {
     "function": leaf("function"),
@@ -18,14 +18,19 @@ _UNITS: Final = {
 
 
 def _grammar(
-    comment: str, *headers: tuple[str, str], closing: str = "", is_flat: bool = False, joins: str = ""
+    comment: str,
+    *headers: tuple[str, str],
+    closing: str = "",
+    is_flat: bool = False,
+    joins: str = "",
+    dialect: Dialect | None = None,
 ) -> Grammar:
     """Return the grammar of a language. Patterns are matched where the text of a line begins."""
     compiled: Sequence[tuple[str, re.Pattern[bytes]]] = [(name, re.compile(text.encode())) for name, text in headers]
     rules = LineRules(
         compiled, re.compile(comment.encode()), re.compile(closing.encode()) if closing else None, is_flat
     )
-    return make_grammar("", _UNITS, comments="comment", joins=joins, lines=rules)
+    return make_grammar("", _UNITS, comments="comment", joins=joins, lines=rules, dialect=dialect)
 
 
 _CAPABILITY: Final = r"(?:(?:ref|box|val|iso|trn|tag)\s+)?"
@@ -36,6 +41,17 @@ _BASIC: Final = (
 _ROCQ: Final = r"(?:(?:Local|Global|Program|Polymorphic|#\[[^\]\n]*\])\s+)*"
 _LEAN: Final = (
     r"(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|public|noncomputable|partial|unsafe|scoped|local|mutual)\s+)*"
+)
+
+_ASM_COMMENT: Final = r";|//|/\*|\*|@|#(?!\s*(?:define|if|ifdef|ifndef|endif|else|include)\b)"
+_ASM_MACROS: Final = (
+    r"(?:TEXT|ENTRY|ENTRY_NP|SYM_(?:FUNC|CODE)_START(?:_\w+)?|WEAK|function|\.macro)\b[\s(]+"
+    r"(?:[^\s(<]*[^\s(<\w])?(?P<name>\w+)"
+)
+"""How the libraries of Go, and the kernels of Linux and the BSDs, begin a function."""
+
+_ASM_BEGIN: Final = re.compile(
+    rb"^(?:TEXT|ENTRY|ENTRY_NP|SYM_(?:FUNC|CODE)_START(?:_\w+)?|function)\b[\s(]", re.MULTILINE
 )
 
 GRAMMARS: Final = {
@@ -84,6 +100,21 @@ GRAMMARS: Final = {
         closing=r"\}",
     ),
     "applescript": _grammar(r"--|#", ("function", r"(?:on|to)\s+(?P<name>\w+)"), closing=r"end\b"),
+    # Labels of loops are definitions as well, unless macros begin the functions.
+    "asm": _grammar(
+        _ASM_COMMENT,
+        ("function", r"(?P<name>[A-Za-z_]\w*)\s+(?i:proc|macro)\b"),
+        ("function", r"\.macro\s+(?P<name>\w+)"),
+        ("function", r"(?!L?\d|\.?L)(?P<name>[A-Za-z_.$?@][\w.$?@]*):(?![:=])"),
+        is_flat=True,
+        dialect=Dialect(
+            lambda data: _ASM_BEGIN.search(data) is not None,
+            _grammar(_ASM_COMMENT, ("function", _ASM_MACROS), is_flat=True),
+        ),
+    ),
+    "dockerfile": _grammar(
+        r"#", ("section", r"(?i:from)\s+(?:--\S+\s+)*(?:\S+\s+(?i:as)\s+)?(?P<name>[^\s:@]+)"), is_flat=True
+    ),
     "batch": _grammar(r"(?i:@?rem\b|::)", ("function", r":(?P<name>[A-Za-z_][\w.-]*)\s*$"), is_flat=True),
     "prolog": _grammar(
         r"%|/\*|\*", ("function", r"(?P<name>[a-z]\w*)\s*(?:\(|:-|-->|\.\s*$)"), is_flat=True, joins="function"

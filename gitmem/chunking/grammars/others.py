@@ -62,6 +62,18 @@ def _first_argument(node: Node, data: bytes) -> str:
     return unquoted(text_of(arguments.named_children[0], data)) if arguments is not None else ""
 
 
+_TARGETS: Final = frozenset({"add_executable", "add_library", "add_custom_target", "project"})
+
+
+def _target(node: Node, data: bytes) -> Match | None:
+    """Match `add_library(name ...)` and other commands of CMake that declare a target."""
+    command = text_of(node.named_children[0], data).lower() if node.named_child_count else ""
+    arguments = next((child for child in node.children if child.type == "argument_list"), None)
+    if command not in _TARGETS or arguments is None:
+        return None
+    return Match(MERGEABLE, "function", unquoted(text_of(arguments.named_children[0], data)), node)
+
+
 def _vim_name(node: Node, data: bytes) -> str:
     """Return the name of a function, `s:Run` or `plugin#run`."""
     return next((name_of(child, data) for child in node.named_children if child.type == "function_declaration"), "")
@@ -167,7 +179,11 @@ GRAMMARS: Final = {
     ),
     "cmake": make_grammar(
         "cmake",
-        {"function_def": leaf("function", _first_argument), "macro_def": leaf("macro", _first_argument)},
+        {
+            "function_def": leaf("function", _first_argument),
+            "macro_def": leaf("macro", _first_argument),
+            "normal_command": dynamic(_target),
+        },
         comments="line_comment bracket_comment",
         transparent="if_condition body",
     ),

@@ -1,7 +1,7 @@
-"""Python and Starlark, which have the same syntax."""
+"""Python and Starlark, which have the same syntax. In Starlark, a call with a `name` declares a target."""
 
 from gitmem.chunking.grammar import MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
-from gitmem.chunking.node_names import from_field, text_of
+from gitmem.chunking.node_names import from_field, text_of, unquoted
 
 
 def _statement(node: Node, data: bytes) -> Match | None:
@@ -13,6 +13,18 @@ def _statement(node: Node, data: bytes) -> Match | None:
     if left is None or left.type not in ("identifier", "attribute"):
         return None
     return Match(MERGEABLE, "constant", text_of(left, data), inner)
+
+
+def _target(node: Node, data: bytes) -> Match | None:
+    """Match `cc_library(name = "zlib", ...)` and assignments."""
+    inner = node.children[0] if node.type == "expression_statement" and node.child_count else node
+    arguments = inner.child_by_field_name("arguments") if inner.type == "call" else None
+    for argument in arguments.named_children if arguments is not None else ():
+        if argument.type == "keyword_argument" and argument.children[0].text == b"name":
+            value = argument.child_by_field_name("value")
+            is_plain = value is not None and value.type == "string"
+            return Match(MERGEABLE, "function", unquoted(text_of(value, data)), inner) if is_plain else None
+    return _statement(node, data)
 
 
 _UNITS = {
@@ -28,6 +40,6 @@ _TRANSPARENT = (
     "except_group_clause"
 )
 GRAMMARS = {
-    name: make_grammar(name, _UNITS, transparent=_TRANSPARENT, wrappers="decorated_definition")
-    for name in ("python", "starlark")
+    name: make_grammar(name, units, transparent=_TRANSPARENT, wrappers="decorated_definition")
+    for name, units in (("python", _UNITS), ("starlark", {**_UNITS, "expression_statement": dynamic(_target)}))
 }
