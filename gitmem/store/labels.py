@@ -54,7 +54,7 @@ def _pack_whole(symbol: bytes, chunk: Chunk, whole: DefinitionSpan) -> bytes:
 
 def label_symbol(label: bytes) -> str:
     """Return the symbol of a label."""
-    return _SEPARATOR.split(label, maxsplit=1)[0].decode("utf-8", "replace")
+    return label.partition(_UNITS)[0].partition(_WHOLE)[0].decode("utf-8", "replace")
 
 
 def unpack_whole(label: bytes, start: int, line: int) -> DefinitionSpan | None:
@@ -62,10 +62,10 @@ def unpack_whole(label: bytes, start: int, line: int) -> DefinitionSpan | None:
 
     The row begins at the byte `start` in the line `line`.
     """
-    separator = _SEPARATOR.search(label)
-    if separator is None or separator[0] != _WHOLE:
+    name, separator, packed = label.partition(_WHOLE)
+    if not separator or _UNITS in name:
         return None
-    numbers = _Numbers(label[separator.end() :])
+    numbers = _Numbers(packed)
     before, length, lines_before, lines = (numbers.take() for _ in range(4))
     first, first_line = start - before, line - lines_before
     return DefinitionSpan(first, first + length, first_line, first_line + lines)

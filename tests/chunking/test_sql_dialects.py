@@ -91,6 +91,12 @@ def test_procedures_are_definitions_for_usages() -> None:
     assert {b"Cipher_Delete", b"CipherView"} <= set.union(*(by_kind[kind] for kind in by_kind if kind != "mention"))
 
 
+def test_rows_belong_to_no_table() -> None:
+    text = "CREATE TABLE [Rate] (\n  [Id] int\n);\nINSERT INTO [Rate] VALUES (1);\nINSERT INTO [Rate] VALUES (2);\n"
+    [element] = find_elements(text.encode(), "sql").elements
+    assert text[element.start : element.end] == text[: text.index("INSERT") - 1]
+
+
 def test_a_script_of_postgresql_is_no_dialect() -> None:
     text = "CREATE OR REPLACE PROCEDURE bump() LANGUAGE plpgsql AS $body$\nBEGIN\n  NULL;\nEND $body$;\n" + POSTGRES
     assert {"function owed", "type shop.customer"} <= units(text)
