@@ -148,7 +148,12 @@ def _chunk(source: bytes, words: Sequence[bytes]) -> SampleChunk:
     return SampleChunk(
         start=int.from_bytes(source[:4]),
         length=int.from_bytes(source[4:6]),
-        symbol=words[source[0] % len(words)].decode("utf-8", "replace").encode().replace(b"\0", b" ") if words else b"",
+        symbol=_symbol(words[source[0] % len(words)]) if words else b"",
         terms={word: times for word, times in counts.items() if times},
         names={word: 1 for word, times in counts.items() if times > 300},
     )
+
+
+def _symbol(word: bytes) -> bytes:
+    """Return a word as a symbol: UTF-8 without the separators of labels."""
+    return word.decode("utf-8", "replace").encode().translate(bytes.maketrans(b"\0\1", b"  "))
