@@ -12,6 +12,7 @@ All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the t
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final
 
 from gitmem.joined_words import SPELLINGS
@@ -118,11 +119,21 @@ def compound_of(parts: Sequence[str]) -> str:
 
 
 def join_parts(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the terms of neighbouring parts that are one word: letters and a number, or one of `SPELLINGS`."""
+    """Yield the terms of neighbouring parts that are one word: letters and a number, or one of `SPELLINGS`.
+
+    What begins with a digit is a number itself: the letters in `0x1F600` are no words.
+    """
+    if not parts[0].isdigit():
+        for part, after in pairwise(parts):
+            if part.isalpha() and after.isdigit():
+                yield part + after
+    yield from join_words(parts)
+
+
+def join_words(parts: Sequence[str]) -> Iterator[str]:
+    """Yield the terms of neighbouring parts that are one of `SPELLINGS`."""
     joined = joined_words()
     for first, part in enumerate(parts):
-        if part.isalpha() and parts[first + 1 : first + 2] and parts[first + 1].isdigit():
-            yield part + parts[first + 1]
         for others in joined.get(part, ()):
             last = first + len(others)
             if (*parts[first + 1 : last], *map(stem, parts[last : last + 1])) == others:

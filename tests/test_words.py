@@ -72,7 +72,9 @@ def test_a_word_has_the_same_term_in_one_and_in_two_parts(word: str) -> None:
     assert "filenam" in terms_of(word)
 
 
-@pytest.mark.parametrize(("identifier", "others"), [("addOnce", "addon"), ("setRoute_1_2", "route12"), ("a3b", "3b")])
+@pytest.mark.parametrize(
+    ("identifier", "others"), [("addOnce", "addon"), ("setRoute_1_2", "route12"), ("a3b", "3b"), ("0x1F600", "f600")]
+)
 def test_parts_that_are_no_word_are_not_joined(identifier: str, others: str) -> None:
     assert others not in terms_of(identifier)
 

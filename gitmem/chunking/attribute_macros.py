@@ -1,33 +1,86 @@
-"""Blank the macros between the keyword and the name of a class in C and C++: `class LIBRARY_API Node : public Base`.
+"""Blank the macros of C and C++ that stand between the words of a declaration: attributes and calling conventions.
 
-A parser without a preprocessor takes such a macro for the name of the class, and the name for a variable or function.
-The members are then lost. A macro in capitals before a name that a body or base classes follow is an attribute; a type
+A parser without a preprocessor takes `extern LIBRARY_API bool LIBRARY_CALL find(` for a variable of the type
+`LIBRARY_API`, and the macro of `class LIBRARY_API Node : public Base` for the name of the class. So the names, members
+and parameters are lost.
+
+In the head of a class, a macro in capitals before a name that a body or base classes follow is an attribute; a type
 before a method (`struct NODE Tree::find() {`), a variable of a loop or one with values (`struct POINT at{1, 2};`) is
 not. No member of a class begins with a sign, a number or a word before a comma, a dot or a plus. A single word is a
 value (`at{origin}`) unless it is in capitals: a macro may be the only member.
+
+Before the name of a function, words in capitals are attributes if another word is the type. If all words but qualifiers
+are in capitals, the first one is the type: `static DWORD WINAPI run(`.
 """
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
-_GRAMMARS: Final = frozenset({"c", "cpp", "objc", "cuda"})
+LANGUAGES: Final = frozenset({"c", "cpp", "objc", "cuda", "arduino"})
 _VALUE: Final = rb"""\s*(?:[-+!&*.({"'\d]|\w+\s*[,.+]|\w*[a-z]\w*\s*})"""
-_MACRO: Final = re.compile(
-    rb"(?<!\()\b(?:class|struct|union)(?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+"
+_CLASS: Final = re.compile(
+    rb"(?<!\()\b(?:class|struct|union)((?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+)"
     rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{(?!" + _VALUE + rb")))"
 )
-_KEYWORD: Final = re.compile(rb"class|struct|union")
+_FUNCTION: Final = re.compile(
+    rb"^[ \t]*((?:[A-Za-z_]\w*[ \t*&]+){2,}(?:\n[ \t]*)?|(?:[A-Za-z_]\w*[ \t*&]+)+[A-Za-z_]\w*[ \t*&]*\n[ \t]*)"
+    rb"(?=[A-Za-z_~]\w*(?:::~?\w+)*\s*\()",
+    re.MULTILINE,
+)
+"""Words before the name of a function; the name may stand on the next line."""
+
+_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
+_MACRO: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
 _TEXT: Final = re.compile(rb"[^\n]")
+
+_QUALIFIERS: Final = frozenset(
+    b"const volatile static extern inline register constexpr virtual explicit friend typedef".split()
+)
+_TAGS: Final = frozenset(b"struct union enum class".split())
+_STATEMENTS: Final = frozenset(
+    b"return else case goto throw new delete define if ifdef elif defined operator using namespace public private"
+    b" protected public template typename".split()
+)
+"""Words that no declaration has before the name of a function."""
 
 
 def without_attribute_macros(data: bytes, grammar: str) -> bytes:
-    """Return source of the same length, with blanks for the macros of class heads."""
-    if grammar not in _GRAMMARS:
+    """Return source of the same length, with blanks for the macros."""
+    if grammar not in LANGUAGES:
         return data
-    return _MACRO.sub(_blank, data)
+    text = bytearray(data)
+    for start, end in _find_spans(data):
+        text[start:end] = _TEXT.sub(b" ", data[start:end])
+    return bytes(text)
 
 
-def _blank(head: re.Match[bytes]) -> bytes:
-    keyword = _KEYWORD.match(head[0])
-    assert keyword is not None, "a head begins with a keyword"
-    return keyword[0] + _TEXT.sub(b" ", head[0][keyword.end() :])
+def find_attribute_macros(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the macros that are blanked: where each begins, and its name."""
+    for start, end in _find_spans(data):
+        for word in _MACRO.finditer(data, start, end):
+            yield word.start(), word[0]
+
+
+@lru_cache(maxsize=1)
+def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
+    """Return the spans of the macros. The last ones are kept: the parser and the search for names ask for the same."""
+    spans = [head.span(1) for head in _CLASS.finditer(data)]
+    for head in _FUNCTION.finditer(data):
+        spans += _attributes(data, head)
+    return spans
+
+
+def _attributes(data: bytes, head: re.Match[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the attributes among the words before the name of a function."""
+    words = list(_WORD.finditer(data, *head.span(1)))
+    texts = [word[0] for word in words]
+    if not _STATEMENTS.isdisjoint(texts):
+        return
+    behind_tag = {place + 1 for place, text in enumerate(texts) if text in _TAGS}
+    macros = [place for place, text in enumerate(texts) if _MACRO.fullmatch(text) and place not in behind_tag]
+    plain = set(range(len(texts))).difference(macros)
+    has_type = any(texts[place] not in _QUALIFIERS and texts[place] not in _TAGS for place in plain)
+    for place in macros if has_type else macros[1:]:
+        yield words[place].span()

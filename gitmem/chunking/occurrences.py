@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
+from gitmem.chunking.attribute_macros import find_attribute_macros
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.import_statements import read_imports
 from gitmem.chunking.line_tree import LineNode, find_line_captures
@@ -58,6 +60,7 @@ _CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS, _VALUE = (
     _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias", "value")
 )
 _FUNCTION: Final = _CODES["function"]
+_TYPE: Final = _CODES["type"]
 _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
@@ -99,6 +102,8 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
             names += imports
             statements.append((start, end))
     _add_names(data, captures, find_units, statements, names, language)
+    if language in WITH_MACROS:
+        names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data)]
     written = find_text_definitions(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
     if not names:

@@ -6,7 +6,8 @@ import numpy as np
 
 from gitmem.arrays import differences
 from gitmem.identifier_counts import Division, Identifiers, Ids, Numbers, PartIds, Parts, gather
-from gitmem.words import compound_of, join_parts, joined_words, split_terms, stem
+from gitmem.named_tuple import NamedTuple
+from gitmem.words import compound_of, join_words, joined_words, split_terms, stem
 
 
 class IdentifierTerms:
@@ -39,16 +40,30 @@ class IdentifierTerms:
         """Return pairs of identifier and a term of several of its parts. Stems the compounds that are a word."""
         ends = np.cumsum(division.sizes)
         all_owners = np.repeat(np.arange(len(ends)), division.sizes)
-        found = all_owners[self._joinable.find(parts, division.parts, all_owners)]
+        found = self._joinable.find(parts, division.parts, all_owners)
+        numbered = self._number_numbered(parts, division.parts[found.numbered], division.parts[found.numbered + 1])
         owners, ids = array("q"), array("q")
-        for owner in found[differences(found, -1) > 0].tolist():
+        spelled = all_owners[found.spelled]
+        for owner in spelled[differences(spelled, -1) > 0].tolist():
             numbers = division.parts[ends[owner] - division.sizes[owner] : ends[owner]].tolist()
             own = [parts.names[number] for number in numbers]
             compounds[owner] = compound_of(own).encode("ascii")
-            for term in join_parts(own):
+            for term in join_words(own):
                 owners.append(owner)
                 ids.append(self._numbers[term.encode("ascii")])
-        return np.array(owners, np.int64), np.array(ids, np.int64)
+        return (
+            np.concatenate([all_owners[found.numbered], np.array(owners, np.int64)]),
+            np.concatenate([numbered, np.array(ids, np.int64)]),
+        )
+
+    def _number_numbered(self, parts: Parts, words: Numbers, numbers: Numbers) -> Numbers:
+        """Return the terms of words with the number behind each. A pair is looked up once."""
+        pairs = (words << 32) | numbers
+        distinct = np.sort(pairs)
+        distinct = distinct[differences(distinct, -1) > 0]
+        names = (parts.names[pair >> 32] + parts.names[pair & 0xFFFFFFFF] for pair in distinct.tolist())
+        ids = np.array([self._numbers[name.encode("ascii")] for name in names], np.int64)
+        return ids[np.searchsorted(distinct, pairs)]
 
     def _number_part(self, part: str) -> tuple[int, ...]:
         return (self._numbers[stem(part).encode("ascii")],) if len(part) > 1 else ()
@@ -57,19 +72,29 @@ class IdentifierTerms:
         return [self._numbers[term.encode("utf-8", "replace")] for term in split_terms(identifier)]
 
 
+class _Joinable(NamedTuple):
+    """Positions of parts: words before a number, and those with which a word of several parts may begin."""
+
+    numbered: Numbers
+    spelled: Numbers
+
+
 class JoinableParts:
-    """Finds the parts with which a word of several parts may begin. Each part is looked at once."""
+    """Finds parts that may be one word with those behind them. Each part is looked at once."""
 
     def __init__(self) -> None:
         self._parts: Parts | None = None
         self._is_first = self._is_word = self._is_number = np.zeros(0, np.bool_)
 
-    def find(self, parts: Parts, numbers: Numbers, owners: Numbers) -> Numbers:
+    def find(self, parts: Parts, numbers: Numbers, owners: Numbers) -> _Joinable:
         """Return positions in `numbers`, which are parts of identifiers one after the other; `owners` are these."""
         self._extend(parts)
         followed = np.flatnonzero(owners[1:] == owners[:-1])
         here, next_one = numbers[followed], numbers[followed + 1]
-        return followed[self._is_first[here] | (self._is_word[here] & self._is_number[next_one])]
+        begins = np.flatnonzero(differences(owners, -1) > 0)
+        is_numeric = np.repeat(self._is_number[numbers[begins]], differences(np.append(begins, len(owners))))
+        numbered = self._is_word[here] & self._is_number[next_one] & ~is_numeric[followed]
+        return _Joinable(followed[numbered], followed[self._is_first[here]])
 
     def _extend(self, parts: Parts) -> None:
         if parts is not self._parts:

@@ -10,7 +10,7 @@ from gitmem.words import split_terms
 words = st.one_of(
     st.text("abABZs2_", min_size=1, max_size=9),
     st.sampled_from(
-        ["getUser", "HTTPRequest_v2", "users_users", "x", "_", "running", "naïve_User", "検索する", "a" * 70]
+        ["getUser", "HTTPRequest_v2", "users_users", "x", "_", "running", "naïve_User", "0x1F600", "検索する", "a" * 70]
     ),
     st.lists(st.sampled_from(["Git", "Hub", "s", "3", "O", "Auth", "2", "file", "Names", "_", "Client"])).map("".join),
     st.text("aB_", min_size=60, max_size=70),

@@ -1,0 +1,56 @@
+"""Macros between the words of a C or C++ declaration do not hide what it declares."""
+
+import pytest
+
+from gitmem.chunking.attribute_macros import find_attribute_macros, without_attribute_macros
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.types import OCCURRENCE_KINDS
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("extern SDL_DECLSPEC SDL_Mode ** SDLCALL SDL_Get(int a);", "extern SDL_Mode ** SDL_Get(int a);"),
+        ("ZEXTERN int ZEXPORT deflate(z_streamp s);", "int deflate(z_streamp s);"),
+        ("XMLPUBFUN int XMLCALL\n\txmlParse(int a);", "int xmlParse(int a);"),
+        ("  FMT_CONSTEXPR auto size(int y) -> int;", "auto size(int y) -> int;"),
+        ("QT_API QObject *Foo::make(int x) {}", "QObject *Foo::make(int x) {}"),
+        # The type itself is in capitals.
+        ("static DWORD WINAPI run(int x);", "static DWORD run(int x);"),
+        ("FILE *open_it(int a);", "FILE *open_it(int a);"),
+        ("const CHAR *name_of(int x);", "const CHAR *name_of(int x);"),
+        ("struct NODE *find(int a);", "struct NODE *find(int a);"),
+        ("    return NULL || find(a);", "return NULL || find(a);"),
+        ("    else IF_FOUND find(a);", "else IF_FOUND find(a);"),
+        ("class LIB_API Node : public Base {", "class Node : public Base {"),
+    ],
+)
+def test_attributes_are_blanked_and_types_are_not(text: str, plain: str) -> None:
+    found = without_attribute_macros(text.encode(), "cpp").decode()
+    assert len(found) == len(text)
+    assert " ".join(found.split()) == plain
+    assert without_attribute_macros(text.encode(), "python") == text.encode()
+
+
+def test_a_function_of_a_header_has_its_name_and_its_documentation() -> None:
+    documentation = "/**\n * Returns the mode of a display.\n" + " * It is long.\n" * 20 + " */\n"
+    names = ["SDL_GetFirst", "SDL_GetLast", "SDL_GetNext"]
+    text = "\n".join(
+        f"{documentation}extern SDL_DECLSPEC SDL_Mode * SDLCALL {name}(SDL_Display display);\n" for name in names
+    )
+    chunks = chunk_blob(text.encode(), "c").chunks
+    assert [(chunk.chunk_type, chunk.symbol) for chunk in chunks] == [("function", name) for name in names]
+    assert [chunk.start_line for chunk in chunks] == [1, 26, 51]
+
+
+def test_the_macro_is_still_mentioned() -> None:
+    text = "LIB_API int LIB_CALL find(int a);\nclass LIB_API Node : public Base {};\n"
+    assert list(find_attribute_macros(text.encode())) == [
+        (text.index(" LIB_API Node") + 1, b"LIB_API"),
+        (0, b"LIB_API"),
+        (12, b"LIB_CALL"),
+    ]
+    lines, kinds, names, _ = chunk_blob(text.encode(), "cpp").names
+    mentions = {(line, OCCURRENCE_KINDS[kind]) for line, kind, name in zip(lines, kinds, names, strict=True)
+                if name == b"LIB_API"}  # fmt: skip
+    assert mentions == {(1, "type"), (2, "type")}
