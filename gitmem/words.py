@@ -121,7 +121,7 @@ def compound_of(parts: Sequence[str]) -> str:
 def join_parts(parts: Sequence[str]) -> Iterator[str]:
     """Yield the terms of neighbouring parts that are one word: letters and a number, or one of `SPELLINGS`.
 
-    What begins with a digit is a number itself: the letters in `0x1F600` are no words.
+    An identifier that begins with a digit is a number: the letters in `0x1F600` mean nothing.
     """
     if not parts[0].isdigit():
         for part, after in pairwise(parts):

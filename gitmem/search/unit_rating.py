@@ -46,7 +46,7 @@ _FULL_BYTES: Final = 100
 """Length from which a definition is not brief."""
 
 TOPIC_PENALTY: Final = 0.08
-"""The same once more for a query of at most six terms, less up to ten, in proportion to what 600 bytes lack.
+"""The same once more for a query of at most six terms, less up to ten: in full without any text, less up to 600 bytes.
 
 A few words name a topic, which is rather the subject of a class or of the function that does the work than of a helper
 with one of the words in its name.

@@ -79,7 +79,7 @@ class OpenSegments:
     def wholes(
         self, rows: NDArray[np.int64], start: NDArray[np.generic], line: NDArray[np.generic]
     ) -> list[DefinitionSpan | None]:
-        """Return the span of the definition of which each of some rows is a piece; None for a row that is none.
+        """Return the span of the definition of which each of some rows is a piece, else None.
 
         `start` and `line` are these columns of the rows.
         """

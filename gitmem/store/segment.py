@@ -254,7 +254,7 @@ class Segment:
             raise damaged(self.path, "invalid label") from problem
 
     def wholes(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[DefinitionSpan | None]:
-        """Return the span of the definition of which each of some rows is a piece; None for a row that is none.
+        """Return the span of the definition of which each of some rows is a piece, else None.
 
         `start` and `line` are these columns of the rows. Raises DamagedFile.
         """

@@ -1,4 +1,4 @@
-"""Macros between the words of a C or C++ declaration do not hide what it declares."""
+"""Macros between the words of a C or C++ declaration do not hide its name."""
 
 import pytest
 
