@@ -25,7 +25,8 @@ _CLASS: Final = re.compile(
     rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{(?!" + _VALUE + rb")))"
 )
 _FUNCTION: Final = re.compile(
-    rb"^[ \t]*((?:[A-Za-z_]\w*[ \t*&]+){2,}(?:\n[ \t]*)?|(?:[A-Za-z_]\w*[ \t*&]+)+[A-Za-z_]\w*[ \t*&]*\n[ \t]*)"
+    rb"^[ \t]*(?:extern[ \t]+\"C(?:\+\+)?\"[ \t]+)?"
+    rb"((?:[A-Za-z_]\w*[ \t*&]+){2,}(?:\n[ \t]*)?|(?:[A-Za-z_]\w*[ \t*&]+)+[A-Za-z_]\w*[ \t*&]*\n[ \t]*)"
     rb"(?=[A-Za-z_~]\w*(?:::~?\w+)*\s*\()",
     re.MULTILINE,
 )

@@ -11,6 +11,7 @@ from gitmem.types import OCCURRENCE_KINDS
     ("text", "plain"),
     [
         ("extern SDL_DECLSPEC SDL_Mode ** SDLCALL SDL_Get(int a);", "extern SDL_Mode ** SDL_Get(int a);"),
+        ('extern "C" LIB_API int find(int a);', 'extern "C" int find(int a);'),
         ("ZEXTERN int ZEXPORT deflate(z_streamp s);", "int deflate(z_streamp s);"),
         ("XMLPUBFUN int XMLCALL\n\txmlParse(int a);", "int xmlParse(int a);"),
         ("  FMT_CONSTEXPR auto size(int y) -> int;", "auto size(int y) -> int;"),

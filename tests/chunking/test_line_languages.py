@@ -152,11 +152,12 @@ add:
 .Lend:
   ret
 
-mul:
+Lookup:
 1:
+LBB0_2:
   ret
 """,
-        "function:add; function:mul",
+        "function:add; function:Lookup",
     ),
     "add_arm64.s": (
         """#define N 1
@@ -253,6 +254,11 @@ def test_a_comment_inside_of_a_flat_definition_belongs_to_it() -> None:
     text = TEXTS["Dockerfile"][0]
     spans = {c.symbol: (c.start_line, c.end_line) for c in chunk_blob(text.encode(), "dockerfile").chunks}
     assert spans == {"build": (1, 4), "nginx": (6, 7)}
+
+
+def test_local_labels_are_no_definitions() -> None:
+    chunks = chunk_blob(TEXTS["add.s"][0].encode(), "asm").chunks
+    assert {u.symbol for c in chunks for u in (c.units or (c,)) if u.symbol} == {"add", "Lookup"}
 
 
 def test_labels_inside_of_functions_that_macros_begin_are_no_definitions() -> None:

@@ -105,7 +105,7 @@ GRAMMARS: Final = {
         _ASM_COMMENT,
         ("function", r"(?P<name>[A-Za-z_]\w*)\s+(?i:proc|macro)\b"),
         ("function", r"\.macro\s+(?P<name>\w+)"),
-        ("function", r"(?!L?\d|\.?L)(?P<name>[A-Za-z_.$?@][\w.$?@]*):(?![:=])"),
+        ("function", r"(?!\d|\.L|L[A-Z]*\d)(?P<name>[A-Za-z_.$?@][\w.$?@]*):(?![:=])"),
         is_flat=True,
         dialect=Dialect(
             lambda data: _ASM_BEGIN.search(data) is not None,
