@@ -1,6 +1,7 @@
 """`gitmem usages` as users and programs see it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -109,6 +110,7 @@ def test_a_range_shows_only_usages_on_its_changed_lines(cli: Cli, own: Repo) -> 
     assert "no usages of `log_in` on the lines that before..HEAD changes" in none.err
 
 
-def test_a_byte_order_mark_is_no_part_of_a_line(cli: Cli, indexed: Repo) -> None:
-    indexed.commit({"Settle.sql": "\ufeffCREATE PROCEDURE [dbo].[Settle]\nAS\nSELECT 1\nGO\n"})
-    assert "  Settle.sql:1  Settle  CREATE PROCEDURE [dbo].[Settle]\n" in cli("usages", "Settle", cwd=indexed.path).out
+def test_a_byte_order_mark_is_no_part_of_a_line(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"Settle.sql": "\ufeffCREATE PROCEDURE [dbo].[Settle]\nAS\nSELECT 1\nGO\n"})
+    assert "  Settle.sql:1  Settle  CREATE PROCEDURE [dbo].[Settle]\n" in cli("usages", "Settle", cwd=repo.path).out
