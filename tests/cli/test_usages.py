@@ -113,4 +113,5 @@ def test_a_range_shows_only_usages_on_its_changed_lines(cli: Cli, own: Repo) -> 
 def test_a_byte_order_mark_is_no_part_of_a_line(cli: Cli, tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"Settle.sql": "\ufeffCREATE PROCEDURE [dbo].[Settle]\nAS\nSELECT 1\nGO\n"})
+    assert cli("index", cwd=repo.path).code == ExitCode.OK
     assert "  Settle.sql:1  Settle  CREATE PROCEDURE [dbo].[Settle]\n" in cli("usages", "Settle", cwd=repo.path).out
