@@ -103,7 +103,7 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
             statements.append((start, end))
     _add_names(data, captures, find_units, statements, names, language)
     if language in WITH_MACROS:
-        names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data)]
+        names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data) if _is_code(root, start)]
     written = find_text_definitions(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
     if not names:
@@ -112,6 +112,12 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     starts, kinds, texts, receivers = zip(*names[:_MAX_OCCURRENCES], strict=True)
     feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
+
+
+def _is_code(root: Node, start: int) -> bool:
+    """Return whether an offset is outside of comments and strings."""
+    node = root.descendant_for_byte_range(start, start + 1)
+    return node is None or not any(word in node.type for word in ("comment", "string"))
 
 
 def _find_captures(data: bytes, root: Node, language: str) -> Mapping[str, Sequence[Node]]:

@@ -186,5 +186,8 @@ def saturate(frequency: Floats) -> Floats:
 
 
 def inverse_document_frequency(total: int, holding: int) -> float:
-    """Return BM25's idf for a term that `holding` of `total` documents contain; never negative."""
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5)) if holding else 0.0
+    """Return BM25's idf for a term that `holding` of `total` documents contain; never negative.
+
+    A server rounds the number of rows with a term, so it may be higher than that of all rows.
+    """
+    return math.log(1 + (max(0, total - holding) + 0.5) / (holding + 0.5)) if holding else 0.0

@@ -44,6 +44,11 @@ def test_a_function_of_a_header_has_its_name_and_its_documentation() -> None:
     assert [chunk.start_line for chunk in chunks] == [1, 26, 51]
 
 
+def test_words_in_capitals_of_a_comment_are_no_mentions() -> None:
+    text = "/*\n   The LIB_CALL function find (a) does it.\n*/\nLIB_API int find(int a);\n"
+    assert {name for name in chunk_blob(text.encode(), "c").names[2] if name.startswith(b"LIB")} == {b"LIB_API"}
+
+
 def test_the_macro_is_still_mentioned() -> None:
     text = "LIB_API int LIB_CALL find(int a);\nclass LIB_API Node : public Base {};\n"
     assert list(find_attribute_macros(text.encode())) == [

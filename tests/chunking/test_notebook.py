@@ -73,6 +73,18 @@ def test_each_line_of_a_cell_is_at_its_line_of_the_file() -> None:
         assert json.loads(own[number].strip().rstrip(b",")).rstrip("\n") == line
 
 
+def test_the_pieces_of_a_long_function_in_a_cell_know_its_lines() -> None:
+    steps = [f"    losses.append(train_step(model, batch_of({number}), rate={number}))\n" for number in range(60)]
+    data = as_jupyter(notebook(cell("markdown", "# Training"), cell("code", "def train(model):\n", *steps)))
+    text, lines = read(data).text, read(data).text.split(b"\n")
+    wholes = {chunk.whole for chunk in chunks_of(data) if chunk.symbol == "train"}
+    [whole] = wholes
+    assert whole is not None
+    assert text[whole.start : whole.end].startswith(b"def train(model):")
+    assert lines[whole.start_line - 1] == b"def train(model):"
+    assert lines[whole.end_line - 1].decode() == steps[-1].rstrip("\n")
+
+
 def test_cells_become_results_of_their_language_below_their_headings() -> None:
     assert results_of(as_jupyter(BOOK)) == [
         ("section", "Regression", "# Regression\n\nWe fit a line."),

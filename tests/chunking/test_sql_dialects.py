@@ -100,6 +100,7 @@ def test_rows_belong_to_no_table() -> None:
 def test_a_script_of_postgresql_is_no_dialect() -> None:
     text = "CREATE OR REPLACE PROCEDURE bump() LANGUAGE plpgsql AS $body$\nBEGIN\n  NULL;\nEND $body$;\n" + POSTGRES
     assert {"function owed", "type shop.customer"} <= units(text)
+    assert "type shop.customer" in units("SELECT rows[1].name FROM orders;\n" + POSTGRES)
 
 
 @pytest.mark.parametrize("name", ["[sales].[Cipher]", "[Cipher]", "sales.[Cipher]"])

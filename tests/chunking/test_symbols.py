@@ -116,4 +116,4 @@ def test_a_long_variable_of_go_is_named_once() -> None:
 def test_calls_without_a_plain_name_are_no_targets() -> None:
     assert not _named("starlark", "cc_library(name = zlib)\nload('//a.bzl', 'x')\n")
     assert not _named("python", "run(name='zlib')\n")
-    assert not _named("cmake", "target_link_libraries(cart PUBLIC x)\n")
+    assert not _named("cmake", "target_link_libraries(cart PUBLIC x)\nproject()\nadd_library(${NAME} a.c)\n")

@@ -45,6 +45,7 @@ def both(jobs: Repo, published: str, monkeypatch: pytest.MonkeyPatch) -> Repo:
 def search(cli: Cli, repo: Repo, *names: str, text: str = SIGN) -> Json:
     options = [item for name in names for item in ("--repo", name)]
     outcome = cli("-C", str(repo.path), "query", *options, "--json", text)
+    assert outcome.out, outcome.err
     value: Json = json.loads(outcome.out)
     return value
 
@@ -55,6 +56,21 @@ def names_of(answer: Json, part: str) -> list[str]:
 
 def places(results: Sequence[Json]) -> set[tuple[str, int]]:
     return {(hit["path"], hit["start_line"]) for hit in results}
+
+
+def test_a_long_function_of_a_published_repository_is_shown_whole(
+    dsn: str, jobs: Repo, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = Repo.init(tmp_path / "billing")
+    body = "".join(f"    total_{number} = settle(invoice({number}), euros)\n" for number in range(70))
+    repo.commit({"billing.py": f"def settle_invoices(customer):\n{body}"})
+    assert cli("-q", "-C", str(repo.path), "index").code == 0
+    assert cli("-q", "org", "init", dsn).code == 0
+    assert cli("-q", "-C", str(repo.path), "org", "publish", "--name", "billing", "--dsn", dsn).code == 0
+    monkeypatch.setenv("GITMEM_ORG", dsn)
+    found = search(cli, jobs, "org:billing", text="settle the invoices of a customer in euros")["results"]
+    lines = [(hit["start_line"], hit["end_line"]) for hit in found if hit["symbol"] == "settle_invoices"]
+    assert lines == [(1, 71)]
 
 
 def test_published_and_local_repositories_are_one_list(both: Repo, cli: Cli) -> None:

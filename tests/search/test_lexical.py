@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.paths import IndexPaths
-from gitmem.search.lexical import FILE_WEIGHTS, K1, ROW_WEIGHTS, FieldWeights, LexicalQuery
+from gitmem.search.lexical import FILE_WEIGHTS, K1, ROW_WEIGHTS, FieldWeights, LexicalQuery, inverse_document_frequency
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment_writer import write_segment
@@ -162,3 +162,9 @@ def test_a_term_without_occurrence_scores_nothing(tmp_path: Path) -> None:
     assert query.idf == {"absent": 0.0}
     assert not query.score_rows(np.arange(1)).any()
     assert LexicalQuery(scope, []).idf == {}
+
+
+@pytest.mark.parametrize(("total", "holding"), [(2, 3), (1, 40), (0, 1), (2, 2)])
+def test_a_term_is_never_worth_less_than_nothing(total: int, holding: int) -> None:
+    # A server rounds the rows that hold a term.
+    assert inverse_document_frequency(total, holding) > 0

@@ -66,12 +66,13 @@ _TARGETS: Final = frozenset({"add_executable", "add_library", "add_custom_target
 
 
 def _target(node: Node, data: bytes) -> Match | None:
-    """Match `add_library(name ...)` and other commands of CMake that declare a target."""
+    """Match `add_library(name ...)` and other commands of CMake that declare a target, unless a variable names it."""
     command = text_of(node.named_children[0], data).lower() if node.named_child_count else ""
     arguments = next((child for child in node.children if child.type == "argument_list"), None)
-    if command not in _TARGETS or arguments is None:
+    if command not in _TARGETS or arguments is None or not arguments.named_child_count:
         return None
-    return Match(MERGEABLE, "function", unquoted(text_of(arguments.named_children[0], data)), node)
+    name = unquoted(text_of(arguments.named_children[0], data))
+    return None if "$" in name else Match(MERGEABLE, "function", name, node)
 
 
 def _vim_name(node: Node, data: bytes) -> str:

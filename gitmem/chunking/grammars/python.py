@@ -1,7 +1,7 @@
 """Python and Starlark, which have the same syntax. In Starlark, a call with a `name` declares a target."""
 
 from gitmem.chunking.grammar import MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
-from gitmem.chunking.node_names import from_field, text_of, unquoted
+from gitmem.chunking.node_names import from_field, name_of, text_of, unquoted
 
 
 def _statement(node: Node, data: bytes) -> Match | None:
@@ -20,7 +20,7 @@ def _target(node: Node, data: bytes) -> Match | None:
     inner = node.children[0] if node.type == "expression_statement" and node.child_count else node
     arguments = inner.child_by_field_name("arguments") if inner.type == "call" else None
     for argument in arguments.named_children if arguments is not None else ():
-        if argument.type == "keyword_argument" and argument.children[0].text == b"name":
+        if argument.type == "keyword_argument" and name_of(argument, data) == "name":
             value = argument.child_by_field_name("value")
             is_plain = value is not None and value.type == "string"
             return Match(MERGEABLE, "function", unquoted(text_of(value, data)), inner) if is_plain else None

@@ -90,7 +90,8 @@ _BY_LINES: Final = make_grammar(
 )
 _BATCHES: Final = re.compile(
     rb"^[ \t]*(?i:go[ \t]*;?[ \t]*\r?$|delimiter[ \t]|(?:create|alter)[ \t]+(?:or[ \t]+(?:alter|replace)[ \t]+)?"
-    rb"(?:(?:non)?editionable[ \t]+)?package\b)|\[\w+\]\.\[?\w|\b(?i:table|view|from|into|update|join)[ \t]+\[\w",
+    rb"(?:(?:non)?editionable[ \t]+)?package\b)|\[[A-Za-z_]\w*\]\.\[?\w"
+    rb"|\b(?i:table|view|from|into|update|join)[ \t]+\[[A-Za-z_]",
     re.MULTILINE,
 )
 """What PostgreSQL has not: names in brackets and `GO` (SQL Server), `DELIMITER` (MySQL), packages (Oracle)."""
