@@ -32,8 +32,8 @@ COMPARED_ROWS: Final = 6
 LARGEST_LIFT: Final = 2.0
 """Best rows of a file whose definitions are compared, and how much less than the best one they may have [logits]."""
 
-WHOLE_BYTES: Final = 4000
-"""Longest function that is one result although it takes several rows: some hundred lines, 1,000 tokens."""
+WHOLE_BYTES: Final = 3200
+"""Longest function that is one result although it takes several rows: some eighty lines, 800 tokens."""
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in PROSE_KINDS]
 

@@ -40,7 +40,7 @@ def spans(found: list[dict[str, Any]], name: str) -> list[tuple[int, int]]:
 def test_a_function_in_two_rows_is_one_result_with_all_lines(
     cli: Cli, tmp_path: Path, options: tuple[str, ...], query: str
 ) -> None:
-    text = function("settle_invoices", 80)
+    text = function("settle_invoices", 60)
     repo = indexed(cli, tmp_path / "repo", {"billing.py": f'"""Billing."""\n\nEUROS = 1\n\n\n{text}'})
     found = results(cli, repo, "query", *options, query)
     assert spans(found, "settle_invoices") == [(6, 5 + len(text.splitlines()))]
@@ -56,22 +56,22 @@ def test_of_a_very_long_function_the_pieces_that_match_are_results(cli: Cli, tmp
 
 
 def test_a_function_of_a_component_is_shown_whole(cli: Cli, tmp_path: Path) -> None:
-    body = "".join(f"  total[{number}] = settle(invoice({number}), euros)\n" for number in range(80))
+    body = "".join(f"  total[{number}] = settle(invoice({number}), euros)\n" for number in range(60))
     script = f"<script>\nexport function settleInvoices(customer) {{\n{body}}}\n</script>\n"
     repo = indexed(cli, tmp_path / "repo", {"Billing.vue": f"<template>\n  <p>Bill</p>\n</template>\n\n{script}"})
-    assert spans(results(cli, repo, "query", QUERY), "settleInvoices") == [(5, 87)]
+    assert spans(results(cli, repo, "query", QUERY), "settleInvoices") == [(5, 67)]
 
 
 def test_similar_code_is_shown_whole_and_is_not_the_code_itself(cli: Cli, tmp_path: Path) -> None:
-    files = {"billing.py": function("settle_invoices", 80), "orders.py": function("settle_orders", 80)}
+    files = {"billing.py": function("settle_invoices", 60), "orders.py": function("settle_orders", 60)}
     repo = indexed(cli, tmp_path / "repo", files)
-    found = results(cli, repo, "related", "billing.py:70")
-    assert spans(found, "settle_orders") == [(1, 83)]
+    found = results(cli, repo, "related", "billing.py:50")
+    assert spans(found, "settle_orders") == [(1, 63)]
     assert not spans(found, "settle_invoices")
 
 
 def test_several_repositories_show_it_whole(cli: Cli, tmp_path: Path) -> None:
-    repo = indexed(cli, tmp_path / "repo", {"billing.py": function("settle_invoices", 80)})
+    repo = indexed(cli, tmp_path / "repo", {"billing.py": function("settle_invoices", 60)})
     other = indexed(cli, tmp_path / "other", {"a.py": "value = 1\n"})
     found = results(cli, repo, "query", "--repo", str(repo.path), "--repo", str(other.path), QUERY)
-    assert spans(found, "settle_invoices") == [(1, 83)]
+    assert spans(found, "settle_invoices") == [(1, 63)]
