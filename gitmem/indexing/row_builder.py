@@ -11,6 +11,7 @@ import numpy as np
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
+from gitmem.chunking.generated_code import is_generated
 from gitmem.chunking.languages import language_from_head
 from gitmem.chunking.notebook import DAMAGED_LANGUAGE, Cell, read_notebook
 from gitmem.commit import commit_text
@@ -25,7 +26,7 @@ from gitmem.indexing.word_finder import Spans, encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_each
-from gitmem.store.columns import CONTENT_BYTES
+from gitmem.store.columns import CONTENT_BYTES, GENERATED_BIT
 from gitmem.store.labels import pack_label
 from gitmem.store.occurrences import pack_occurrences
 from gitmem.store.vector_levels import snap_to_levels
@@ -220,7 +221,8 @@ class _BatchChunks:
         columns["line"] += [chunk.start_line for chunk in chunks]
         columns["lines"] += [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
         columns["kind"] += [_CHUNK_TYPE_CODES[chunk.chunk_type] for chunk in chunks]
-        columns["kinds"] += map(_kinds_of, chunks)
+        trait = GENERATED_BIT if is_generated(content) else 0
+        columns["kinds"] += [_kinds_of(chunk) | trait for chunk in chunks]
         symbols = list(map(_symbol, chunks))
         self.symbols += symbols
         self.labels += [pack_label(symbol, chunk) for symbol, chunk in zip(symbols, chunks, strict=True)]

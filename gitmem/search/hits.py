@@ -13,6 +13,7 @@ from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY, Scored, select
+from gitmem.store.columns import GENERATED_BIT
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS, DefinitionSpan, ResultUnit
 
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
@@ -96,7 +97,8 @@ class RetrievedRows(NamedTuple):
 def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
     """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
     entries, file = distinct_with_places(rows.entry)
-    chunk_type = scope.snapshot.gather(("kind",), rows.row)["kind"].astype(np.uint8)
+    columns = scope.snapshot.gather(("kind", "kinds"), rows.row)
+    chunk_type = columns["kind"].astype(np.uint8)
     symbol, words = scope.snapshot.symbols(rows.row), scope.word_counts[rows.row]
     paths = [path_text(scope.view.path(entry)) for entry in entries.tolist()]
     groups = possible_copies(paths, file, chunk_type, symbol)
@@ -107,6 +109,7 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
         paths=paths,
         chunk_type=chunk_type,
         symbol=symbol,
+        is_generated=columns["kinds"] & GENERATED_BIT != 0,
         words=words,
         file_words=scope.file_word_counts[entries][file],
         **rows.scores._asdict(),

@@ -1,4 +1,4 @@
-"""Classify a file by its path: test, example, documentation, or generated and vendored code. Pure."""
+"""Classify a file by its path: test, example, documentation, or generated, vendored and translated text. Pure."""
 
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Final
 from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.stop_words import STOP_WORDS
+from gitmem.search.translated_paths import names_translation
 from gitmem.words import count_identifiers, terms_of
 
 ROLES: Final = ("test", "example", "document", "auxiliary")
@@ -61,6 +62,7 @@ _ROLE_WORDS: Final = {
 """The first role that fits wins: a README in a test folder belongs to the tests."""
 
 _RANKED: Final = tuple(_ROLE_WORDS)
+_AUXILIARY_RANK: Final = _RANKED.index("auxiliary")
 
 
 def _ranks(names: Sequence[frozenset[str]]) -> dict[str, int]:
@@ -74,6 +76,9 @@ _FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
 _FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
 
 _TEST_ENDINGS: Final = ("IT",)
+_TEST_ROOTS: Final = ("t", "xt")
+"""Folders at the root with the tests of a project in Perl, or of git."""
+
 _BUNDLES: Final = (".bundle", ".cjs", ".esm", ".iife", ".umd")
 """Formats in which bundlers write a package, before the ending: `name.esm.js`, beside `name.cjs.js`."""
 
@@ -113,7 +118,7 @@ def path_names(path: str) -> PathNames:
 def path_role(path: str) -> str:
     """Return `test`, `example`, `auxiliary` (vendored, generated, compatibility), `document`, or "" for plain code."""
     folder, _, name = path.rpartition("/")
-    rank = min(_folder_rank(folder), _file_rank(name))
+    rank = min(_folder_rank(folder), _file_rank(name), _translation_rank(folder, name))
     return _RANKED[rank] if rank < len(_RANKED) else ""
 
 
@@ -123,16 +128,22 @@ def _folder_rank(folder: str) -> int:
     if not folder or folder.endswith("\0"):  # the name of a repository in front of a path says nothing about it
         return len(_RANKED)
     above, _, name = folder.rpartition("/")
-    return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS))
+    if folder in _TEST_ROOTS:
+        return 0
+    return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS), _translation_rank(above, name))
+
+
+def _translation_rank(folder: str, name: str) -> int:
+    return _AUXILIARY_RANK if names_translation(folder, name) else len(_RANKED)
 
 
 def _file_rank(name: str) -> int:
     stem = posixpath.splitext(name)[0]
     rank = _words_rank(stem, _FILE_RANKS)
-    if stem.endswith(_TEST_ENDINGS):
+    if stem.endswith(_TEST_ENDINGS) or name.endswith(".t"):
         return 0
     if stem.lower().endswith(_AUXILIARY_ENDINGS):
-        return min(rank, _RANKED.index("auxiliary"))
+        return min(rank, _AUXILIARY_RANK)
     lower = name.lower()
     is_document = lower.endswith(_DOCUMENT_ENDINGS) or lower.startswith(_DOCUMENT_NAMES)
     return min(rank, _RANKED.index("document")) if is_document else rank

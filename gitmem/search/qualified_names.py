@@ -30,8 +30,9 @@ def qualified_names(symbol: str) -> list[tuple[str, ...]]:
 def defines_own_name(parts: Sequence[str], chunk_type: int) -> bool:
     """Return whether a chunk is what the last part of its qualified name names; `chunk_type` indexes CHUNK_TYPES.
 
-    A constructor (`Ring.Ring`) has the name of its class. An extension has that of a type that is defined elsewhere.
+    A constructor or destructor (`Ring.Ring`, `Ring.~Ring`) has the name of its class. An extension has that of a type
+    that is defined elsewhere.
     """
     if chunk_type == _METHOD:
-        return tuple(parts[-1:]) != tuple(parts[-2:-1])
+        return len(parts) < 2 or parts[-1].removeprefix("~") != parts[-2]
     return chunk_type != _EXTENSION

@@ -22,8 +22,9 @@ from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.parsed_query import ParsedQuery
-from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
+from gitmem.search.path_roles import ROLES, content_terms, path_names
 from gitmem.search.qualified_names import own_name
+from gitmem.search.row_roles import find_roles
 from gitmem.search.whole_conversations import measure_gaps
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
@@ -47,7 +48,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "symbol_size": 0.97,  # words of the chunk, if the query is a symbol [log scale: 0 at about 50 words, 1 at 400]
     "function": 0.39,  # the chunk is a function or method [0 or 1]
     "prose": -2.4,  # the chunk is text instead of code [0 or 1, less in a repository of documents]
-    "test": -3.3,  # role of the path, less if the query mentions it, see `_role_strengths` [0 to 1], here and below
+    "test": -3.3,  # role of the row, less if the query mentions it, see `_role_strengths` [0 to 1], here and below
     "example": -3.6,  # examples, demos, benchmarks
     "document": -2.8,  # documentation, change logs
     "auxiliary": -3.7,  # vendored, generated and compatibility code, migrations, translations
@@ -110,6 +111,7 @@ class Candidates(NamedTuple):
     """Rows that may become hits, column by column, with the data that ranking needs.
 
     - `file` indexes `paths`, which names each file once; `chunk_type` indexes CHUNK_TYPES.
+    - `is_generated` marks rows of files that a program wrote, as their first lines say.
     - `words` and `file_words`: lengths of the row's text and of its file.
     - `dense`: the cosine of row and query; `path_cosine`: that of the path's words and the query.
     - `lexical` and `file_lexical`: lexical scores of the row and of its file.
@@ -124,6 +126,7 @@ class Candidates(NamedTuple):
     paths: list[str]
     chunk_type: NDArray[np.uint8]
     symbol: list[str]
+    is_generated: NDArray[np.bool_]
     words: NDArray[np.float32]
     file_words: NDArray[np.float32]
     dense: NDArray[np.float32]
@@ -181,7 +184,8 @@ def compute_features(
     """Compute the features of all candidates. `shares` is the share of each path role in the searched files."""
     weights = _facet_weights(query, idf)
     strengths = _role_strengths(query, _TermWeights(idf, sum(idf.values()) or 1.0, 1.0), shares)
-    by_file = _path_features(query, candidates.paths, weights, strengths)
+    by_file = _path_features(query, candidates.paths, weights)
+    roles = find_roles(candidates.paths, candidates.file, candidates.symbol, candidates.is_generated)
     features = {
         "fused": candidates.fused.astype(np.float64),
         "lexical_gap": _lexical_gap(candidates, max_score(idf)),
@@ -198,6 +202,7 @@ def compute_features(
         **definition_features(query, candidates.symbol, candidates.chunk_type, _CAN_DEFINE, idf),
         "symbol": _coverages([own_name(symbol) for symbol in candidates.symbol], weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
+        **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }
     if query.facets:
         features |= {name: TEXT_SHARE * features[name] for name in _OF_NAMES}
@@ -306,18 +311,16 @@ def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
 
 
 def _path_features(
-    query: ParsedQuery, paths: Sequence[str], weights: Sequence[_TermWeights], strengths: Mapping[str, float]
+    query: ParsedQuery, paths: Sequence[str], weights: Sequence[_TermWeights]
 ) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
     names = [path_names(path) for path in paths]
-    roles = np.array([path_role(path) for path in paths], str)
     return {
         "stem": _coverages([name.stem for name in names], weights),
         "folder": _coverages([name.folder for name in names], weights),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths])
         if query.paths
         else np.zeros(len(paths)),
-        **{role: (roles == role) * strengths[role] for role in ROLES},
     }
 
 

@@ -37,7 +37,7 @@ The name does not count if the query certainly asks for a change: that names wha
 VALUE_PENALTY: Final = 0.15
 LOOSE_PENALTY: Final = 0.2
 BREVITY_PENALTY: Final = 0.2
-"""The same for a constant or field, for the text between definitions, and for a definition without any text.
+"""The same for a constant, field or destructor, for the text between definitions, and for a definition without any text.
 
 Of few words, those that match are a large share.
 """
@@ -56,7 +56,7 @@ _TOPIC_BYTES: Final = 600
 _TOPIC_TERMS: Final = 6
 _SENTENCE_TERMS: Final = 10
 
-_VALUES: Final = frozenset({"constant", "field", "property", "type"})
+_VALUES: Final = frozenset({"constant", "field", "macro", "property", "type"})
 _LOOSE: Final = frozenset({"module", "namespace"})
 """Types of units that are the text around the others. All further units with others inside are containers."""
 
@@ -128,9 +128,14 @@ def _topic_share(query: ParsedQuery) -> float:
 def _penalty(unit: ResultUnit, topic_penalty: float) -> float:
     """Return how much less likely a definition is meant because of its kind and length, as a difference of cosines."""
     size = unit.end - unit.start
-    is_value, is_loose = unit.chunk_type in _VALUES, unit.chunk_type in _LOOSE
+    is_value = unit.chunk_type in _VALUES or _is_destructor(unit)
+    is_loose = unit.chunk_type in _LOOSE
     by_length = BREVITY_PENALTY * max(0.0, 1 - size / _FULL_BYTES) + topic_penalty * max(0.0, 1 - size / _TOPIC_BYTES)
     return VALUE_PENALTY * is_value + LOOSE_PENALTY * is_loose + by_length
+
+
+def _is_destructor(unit: ResultUnit) -> bool:
+    return ".~" in unit.symbol
 
 
 def _whole(row: Hit) -> ResultUnit:

@@ -6,23 +6,37 @@ from gitmem.search.path_roles import path_role
 
 _TESTS = (
     "tests.py src/tests.rs src/test.c TestFoo.java HTTPTest.java FooIT.java X.Tests/a.cs integration-tests/a.py "
-    "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py"
+    "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py "
+    "t/0000-basic.sh lib/deploy.t"
 )
 _EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py"
 _AUXILIARY = (
     "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
     "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js"
 )
-_DOCUMENTS = "README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js"
+_TRANSLATIONS = (
+    "lang/de/auth.php lang/pt_BR/auth.php lang/en/auth.php locale/de.po po/fr.po app/res/values-zh-rTW/strings.xml "
+    "app/de.lproj/Main.strings Strings.de.resx dicts/pt-br.edn metadata/zh-Hans/about.xml src/translations/nl.ts "
+    "docs/zh-CN/guide.md messages.es_419.json"
+)
+_DOCUMENTS = "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js"
 _PLAIN = (
     "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
-    "external.py"
+    "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c "
+    "src/de.py src/is.rs values-large/strings.xml it_works.py no-op.js"
 )
 
 
 @pytest.mark.parametrize(
     ("paths", "role"),
-    [(_TESTS, "test"), (_EXAMPLES, "example"), (_AUXILIARY, "auxiliary"), (_DOCUMENTS, "document"), (_PLAIN, "")],
+    [
+        (_TESTS, "test"),
+        (_EXAMPLES, "example"),
+        (_AUXILIARY, "auxiliary"),
+        (_TRANSLATIONS, "auxiliary"),
+        (_DOCUMENTS, "document"),
+        (_PLAIN, ""),
+    ],
 )
 def test_a_path_has_the_role_of_its_words(paths: str, role: str) -> None:
     assert {path: path_role(path) for path in paths.split()} == dict.fromkeys(paths.split(), role)

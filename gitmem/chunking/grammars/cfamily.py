@@ -102,10 +102,9 @@ def _hidden(node: Node, name: str, data: bytes) -> Match | None:
 
 
 def _type(node: Node, data: bytes) -> Match | None:
-    body = node.child_by_field_name("body")
+    if node.child_by_field_name("body") is None:
+        return None  # `class Ring;` says that another file defines it
     name = _dotted(named_type(node, data))
-    if body is None:
-        return Match(MERGEABLE, "type", name, node)
     chunk_type = _TYPES[node.type]
     return Match(LEAF if chunk_type == "enum" else CONTAINER, chunk_type, name, node)
 

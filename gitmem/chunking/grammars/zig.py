@@ -28,7 +28,9 @@ def _declaration(node: Node, data: bytes) -> Match | None:
 
 
 def _test(node: Node, data: bytes) -> str:
-    return unquoted(from_child("STRINGLITERALSINGLE", "IDENTIFIER")(node, data))
+    """Return the name of a test, which tells it from the function that it names (`test clap.help`)."""
+    name = unquoted(from_child("STRINGLITERALSINGLE", "IDENTIFIER")(node, data))
+    return f"test.{name}" if name else "test"
 
 
 def _container(node: Node) -> Node | None:
