@@ -109,7 +109,7 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
         paths=paths,
         chunk_type=chunk_type,
         symbol=symbol,
-        is_generated=columns["kinds"] & GENERATED_BIT != 0,
+        is_generated=columns["kinds"].astype(np.uint32) & GENERATED_BIT != 0,
         words=words,
         file_words=scope.file_word_counts[entries][file],
         **rows.scores._asdict(),

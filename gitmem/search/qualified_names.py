@@ -7,6 +7,7 @@ from gitmem.types import CHUNK_TYPES
 
 _EXTENSION: Final = CHUNK_TYPES.index("impl")  # `extension` in Swift, `impl` in Rust
 _METHOD: Final = CHUNK_TYPES.index("method")
+_UNTELLING: Final = frozenset(("default", "main", "this"))
 
 
 def fold(name: str) -> str:
@@ -17,6 +18,22 @@ def fold(name: str) -> str:
 def own_name(symbol: str) -> str:
     """Return the first name of a symbol, without its containers."""
     return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
+
+
+def telling_name(symbol: str) -> str:
+    """Return the first name of a symbol; with the part before it if that is the type of a resource.
+
+    In Terraform most resources of a module are called `this` or `main`: `aws_launch_template.this`. A destructor tells
+    nothing: its name is that of the class.
+    """
+    name = own_name(symbol)
+    if name.startswith("~"):
+        return ""
+    if name in _UNTELLING:
+        around, _, _ = symbol.split(", ", 1)[0].rpartition(".")
+        resource = around.rpartition(".")[2]
+        return f"{resource}.{name}" if "_" in resource else name
+    return name
 
 
 def qualified_names(symbol: str) -> list[tuple[str, ...]]:

@@ -23,7 +23,7 @@ from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names
-from gitmem.search.qualified_names import own_name
+from gitmem.search.qualified_names import telling_name
 from gitmem.search.row_roles import find_roles
 from gitmem.search.whole_conversations import measure_gaps
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
@@ -200,7 +200,7 @@ def compute_features(
         ),
         **_shape_features(query, candidates, strengths["document"]),
         **definition_features(query, candidates.symbol, candidates.chunk_type, _CAN_DEFINE, idf),
-        "symbol": _coverages([own_name(symbol) for symbol in candidates.symbol], weights),
+        "symbol": _coverages(list(map(telling_name, candidates.symbol)), weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }

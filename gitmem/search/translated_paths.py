@@ -8,9 +8,9 @@ from gitmem.lazy_pattern import lazy_pattern
 # The languages of ISO 639-1 whose codes name nothing else. English is the language of most sources: `docs/en-US/` is no
 # translation, and `lang/en/` is one of many.
 _LANGUAGE_CODES: Final = frozenset(
-    "af am ar az be bg bn bs ca cs cy da de el eo es et eu fa fi fil fo fr ga gd gl gu he hi hr hu hy id is it ja jv ka "
-    "kk km kn ko ku ky lb lo lt lv mk ml mn mr ms mt my nb ne nl nn no pa pl ps pt ro ru si sk sl so sq sr sv sw ta te "
-    "tg th tk tl tr tt ug uk ur uz vi xh yi zh zu".split()
+    "af am ar az be bg bn bs ca cs cy da de el eo es et eu fa fi fil fo fr ga gd gl gu he hi hr hu hy id is it ja jv "
+    "ka kk km kn ko ku ky lb lo lt lv mk ml mn mr ms mt my nb ne nl nn no pa pl ps pt ro ru si sk sl so sq sr sv sw ta "
+    "te tg th tk tl tr tt ug uk ur uz vi xh yi zh zu".split()
 )
 _SOURCE_LOCALES: Final = ("Base", "en")
 _FOLDERS: Final = frozenset("dicts lang langs language languages l10n localization translation translations".split())

@@ -19,7 +19,7 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import LIFT, Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
 from gitmem.search.parsed_query import ParsedQuery
-from gitmem.search.qualified_names import defines_own_name, qualified_names
+from gitmem.search.qualified_names import defines_own_name, qualified_names, telling_name
 from gitmem.search.signature import unqualified_names
 from gitmem.search.snippet import lines_of_span, match_terms
 from gitmem.search.unit_text import named_text, own_text
@@ -37,10 +37,13 @@ The name does not count if the query certainly asks for a change: that names wha
 VALUE_PENALTY: Final = 0.15
 LOOSE_PENALTY: Final = 0.2
 BREVITY_PENALTY: Final = 0.2
-"""The same for a constant, field or destructor, for the text between definitions, and for a definition without any text.
+"""The same for a constant or field, for the text between definitions, and for a definition without any text.
 
 Of few words, those that match are a large share.
 """
+
+DESTRUCTOR_PENALTY: Final = 0.4
+"""The same for a destructor: its words are the names of what it frees, and no query looks for that."""
 
 _FULL_BYTES: Final = 100
 """Length from which a definition is not brief."""
@@ -128,14 +131,10 @@ def _topic_share(query: ParsedQuery) -> float:
 def _penalty(unit: ResultUnit, topic_penalty: float) -> float:
     """Return how much less likely a definition is meant because of its kind and length, as a difference of cosines."""
     size = unit.end - unit.start
-    is_value = unit.chunk_type in _VALUES or _is_destructor(unit)
-    is_loose = unit.chunk_type in _LOOSE
+    is_value, is_loose = unit.chunk_type in _VALUES, unit.chunk_type in _LOOSE
     by_length = BREVITY_PENALTY * max(0.0, 1 - size / _FULL_BYTES) + topic_penalty * max(0.0, 1 - size / _TOPIC_BYTES)
-    return VALUE_PENALTY * is_value + LOOSE_PENALTY * is_loose + by_length
-
-
-def _is_destructor(unit: ResultUnit) -> bool:
-    return ".~" in unit.symbol
+    by_kind = VALUE_PENALTY * is_value + LOOSE_PENALTY * is_loose + DESTRUCTOR_PENALTY * (".~" in unit.symbol)
+    return by_kind + by_length
 
 
 def _whole(row: Hit) -> ResultUnit:
@@ -174,7 +173,7 @@ def _cosines(
 def _defined_name(unit: ResultUnit) -> str:
     """Return the name that a unit defines; "" for a constructor or an extension, which has that of another one."""
     parts = qualified_names(unit.symbol)[0]
-    return parts[-1] if parts and defines_own_name(parts, CHUNK_TYPES.index(unit.chunk_type)) else ""
+    return telling_name(unit.symbol) if defines_own_name(parts, CHUNK_TYPES.index(unit.chunk_type)) else ""
 
 
 def _order(row: Hit, terms: Sequence[str], rated: Sequence[RatedUnit]) -> list[RatedUnit]:

@@ -14,6 +14,7 @@ from gitmem.types import DEFINING, OCCURRENCE_KINDS
         ("c", "static struct ops table = { 1 };\nint *list[2];\n", "table"),
         ("c", "int f(void) { int local = 1; return local; }\n", "f"),
         ("cpp", "enum class Mode { Fast };\nconstexpr int kMax = 3;\nclass A { int f_; };\n", "Mode Fast kMax A f_"),
+        ("cpp", "class Later;\nstruct Opaque;\ntypedef struct Opaque opaque_t;\nclass A {};\n", "opaque_t A"),
         ("csharp", "enum Color { Red }\nclass A { public event Handler Changed; }\n", "Color Red A Changed"),
         ("go", "package a\ntype Reader interface {\n\tReadIt(x int) error\n}\n", "Reader ReadIt"),
         ("go", "package a\ntype S struct {\n\tField int\n}\n", "S Field"),
@@ -41,6 +42,14 @@ from gitmem.types import DEFINING, OCCURRENCE_KINDS
 def test_definitions_besides_functions_and_classes(language: str, text: str, expected: str) -> None:
     _, kinds, names, _ = chunk_blob(text.encode(), language).names
     assert {name.decode() for kind, name in zip(kinds, names, strict=True) if kind < DEFINING} == set(expected.split())
+
+
+def test_a_forward_declaration_is_no_result_and_a_test_in_zig_is_told_from_what_it_tests() -> None:
+    units = [chunk.symbol for chunk in chunk_blob(b"class Later;\n\nint run(Later *later);\n", "cpp").chunks]
+    assert units == ["run"]
+    tests = b'fn free() void {}\n\ntest "free" {\n    free();\n}\n\ntest {\n    free();\n}\n'
+    found = [unit.symbol for chunk in chunk_blob(tests, "zig").chunks for unit in (chunk.units or (chunk,))]
+    assert found == ["free", "test.free", "test"]
 
 
 def test_groovy_is_read_by_the_words_of_its_commands() -> None:

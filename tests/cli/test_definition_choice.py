@@ -127,3 +127,23 @@ def test_the_explanation_adds_up_for_a_row_shown_instead_of_the_best(cli: Cli, t
     assert [each["symbol"] for each in others].count("Cache.purge") == 0
     scores = [each["score"] for each in (first, *others)]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_a_destructor_is_not_shown_for_the_name_of_its_class(cli: Cli, tmp_path: Path) -> None:
+    paint = "".join(f"\tpainter->drawVolume(meterLevel({place}), peak({place}));\n" for place in range(12))
+    text = f"VolumeMeter::~VolumeMeter()\n{{\n\tdelete meter;\n}}\n\nvoid VolumeMeter::paintEvent()\n{{\n{paint}}}\n"
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"src/VolumeMeter.cpp": text, "src/page.cpp": "int render(Page *page)\n{\n\treturn page->draw();\n}\n"})
+    assert cli("index", cwd=repo.path).code == 0
+    assert results(cli, repo, "audio volume meter")[0]["symbol"] == "VolumeMeter.paintEvent"
+
+
+def test_a_resource_of_terraform_is_chosen_by_its_type(cli: Cli, tmp_path: Path) -> None:
+    blocks = "".join(
+        f'resource "aws_{kind}" "this" {{\n  name = var.name\n  tags = var.tags\n}}\n\n'
+        for kind in ("vpc", "launch_template", "sqs_queue", "iam_role")
+    )
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"main.tf": blocks, "src/page.py": "def render(page):\n    return page.title\n"})
+    assert cli("index", cwd=repo.path).code == 0
+    assert results(cli, repo, "queue of messages")[0]["symbol"] == "aws_sqs_queue.this"

@@ -1,4 +1,4 @@
-"""JSON, YAML, TOML, HCL: the symbol of a key is the path to it. Small neighbours are merged."""
+"""JSON, TOML, HCL: the symbol of a key is the path to it. Small neighbours are merged."""
 
 from typing import Final
 
@@ -22,13 +22,6 @@ GRAMMARS: Final = {
     "json": make_grammar(
         "json", {"pair": mergeable("property", _key)}, transparent="object array", merged_type="property", methods=False
     ),
-    "yaml": make_grammar(
-        "yaml",
-        {"block_mapping_pair": mergeable("property", _key)},
-        transparent="document block_node block_mapping",
-        merged_type="property",
-        methods=False,
-    ),
     "toml": make_grammar(
         "toml",
         {
@@ -39,14 +32,11 @@ GRAMMARS: Final = {
         merged_type="property",
         methods=False,
     ),
-    **{
-        name: make_grammar(
-            "hcl",
-            {"block": mergeable("section", _block), "attribute": mergeable("property", from_child("identifier"))},
-            transparent="body",
-            merged_type="property",
-            methods=False,
-        )
-        for name in ("hcl", "terraform")
-    },
+    "hcl": make_grammar(
+        "hcl",
+        {"block": mergeable("section", _block), "attribute": mergeable("property", from_child("identifier"))},
+        transparent="body",
+        merged_type="property",
+        methods=False,
+    ),
 }
