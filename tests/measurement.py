@@ -5,6 +5,7 @@ tests start are measured, nor slow tests: those repeat, with other data, the lin
 """
 
 import os
+import threading
 from collections.abc import Generator
 from typing import Final
 
@@ -19,11 +20,37 @@ MEASURED_SHARE: Final = 0.4
 VARIABLE: Final = "COVERAGE_PROCESS_CONFIG"
 """Variable by which coverage measures the programs that a measured program starts."""
 
+_LONGEST_START: Final = 10.0
+"""Seconds after which the next thread starts although the one before it does not run."""
+
 _SLOW: Final = pytest.StashKey[set[str]]()
 
 
+def start_one_by_one(thread_type: type[threading.Thread]) -> None:
+    """Let threads of a type start one after the other.
+
+    Python before 3.12 ends a new thread whose tracing begins at the same moment as that of another one.
+    """
+    start, turn = thread_type.start, threading.Lock()
+
+    def start_alone(self: threading.Thread) -> None:
+        run, begun = self.run, threading.Event()
+
+        def run_once_traced() -> None:
+            begun.set()
+            run()
+
+        self.run = run_once_traced  # type: ignore[method-assign]
+        with turn:
+            start(self)
+            begun.wait(_LONGEST_START)
+
+    thread_type.start = start_alone  # type: ignore[method-assign]
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Find the slow tests."""
+    """Find the slow tests, and let threads be traced one after the other."""
+    start_one_by_one(threading.Thread)
     durations = read_durations()
     session.config.stash[_SLOW] = find_slow(durations, budget=MEASURED_SHARE * sum(durations.values()))
 

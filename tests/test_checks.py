@@ -5,7 +5,11 @@ import math
 import os
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -211,3 +215,31 @@ def test_a_floor_of_a_package_is_not_reached_by_the_others(capsys: pytest.Captur
     assert coverage_floors.check_floors(files)
     assert not coverage_floors.check_floors({**files, "gitmem/search/b.py": half})
     assert "gitmem/search/: 85.0 % of the lines are covered, floor 95 %" in capsys.readouterr().out
+
+
+def test_threads_start_one_after_the_other_and_run_what_they_should() -> None:
+    class Slow(threading.Thread):
+        """A thread that takes a while to start, and tells which others do at the same time."""
+
+        starting: ClassVar[list[str]] = []
+        together: ClassVar[list[str]] = []
+        ran: ClassVar[list[str]] = []
+
+        def start(self) -> None:
+            self.starting.append(self.name)
+            self.together.extend(name for name in self.starting if name != self.name)
+            time.sleep(0.002)
+            super().start()
+            self.starting.remove(self.name)
+
+        def run(self) -> None:
+            self.ran.append(self.name)
+
+    measurement.start_one_by_one(Slow)
+    slow = [Slow(name=str(number)) for number in range(20)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(Slow.start, slow))
+    for thread in slow:
+        thread.join()
+    assert sorted(Slow.ran) == sorted(thread.name for thread in slow)
+    assert Slow.together == []

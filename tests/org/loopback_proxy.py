@@ -74,17 +74,9 @@ class Proxy:
             thread.join(60)
 
     def _start(self, run: Callable[[], None]) -> None:
-        begun = threading.Event()
-
-        def begin() -> None:
-            begun.set()
-            run()
-
-        thread = threading.Thread(target=begin, daemon=True)
+        thread = threading.Thread(target=run, daemon=True)
         self._threads.append(thread)
         thread.start()
-        # Python 3.11 ends a thread that coverage begins to trace at the same moment as another one.
-        begun.wait(10)
 
     def _accept(self) -> None:
         while True:
