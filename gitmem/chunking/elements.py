@@ -19,8 +19,8 @@ from gitmem.chunking.layered_files import LAYERED, divide_file
 from gitmem.chunking.lines import Lines, line_start, trim
 from gitmem.chunking.sections import SECTIONED, section_chunks
 
-_BOUNDS: Final = ChunkBounds(min_bytes=0)
-"""Every definition is a unit: none is merged with its neighbours for being small."""
+_BOUNDS: Final = ChunkBounds(min_bytes=0, headline_bytes=0)
+"""Every definition is a unit: none is merged with its neighbours for being small, and a headline is part of none."""
 
 _SECTION_BOUNDS: Final = ChunkBounds(max_bytes=1 << 24)
 _DOCSTRINGS: Final = frozenset({"python", "starlark"})

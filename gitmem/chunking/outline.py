@@ -38,6 +38,9 @@ _MAX_LEVELS: Final = 48
 _MAX_CHILDREN: Final = 20_000
 """A node with more children is not opened: it is nearly always generated data."""
 
+_HEADLINE_GAP: Final = 2
+"""Blank lines that may follow a headline."""
+
 _MAX_WRAPPERS: Final = 6
 _NODE_BUDGET: Final = 200_000
 """Nodes that are looked at in one file. Beyond them units stay closed and are split by lines."""
@@ -125,6 +128,9 @@ class _Opener:
         self.max_bytes = bounds.max_bytes
         # In data formats every key matches a rule, so much larger ones are merged there than in code.
         self.mergeable_bytes = bounds.max_bytes // 2 if grammar.merged_type else bounds.min_bytes
+        # Outside of classes headlines are merged with other text of the file, which tells what it is about. In the
+        # index of the past, one would make another definition of one that only moved.
+        self.headline_bytes = 0 if bounds.past_run or unit.shape != CONTAINER else bounds.headline_bytes
         self.is_code = unit.chunk_type in _CODE
         self.owns_methods = (
             grammar.methods
@@ -267,8 +273,18 @@ class _Opener:
             self.lead_end = -1
 
     def _is_separated(self, start: int) -> bool:
-        """Return whether a blank line lies between the last comment and `start`. A prefix is never separated."""
-        return self.lead_end >= 0 and self.data.count(b"\n", self.lead_end, start) > 1
+        """Return whether the last comment does not belong to what begins at `start`: a blank line lies between them.
+
+        A prefix is never separated, nor is a headline by up to two blank lines. A comment at the beginning of the file
+        is about all of it.
+        """
+        if self.lead_end < 0:
+            return False
+        blank = self.data.count(b"\n", self.lead_end, start) - 1
+        if blank <= 0:
+            return False
+        is_short = self.lead_end - self.lead <= self.headline_bytes
+        return blank > _HEADLINE_GAP or not is_short or not self.pieces
 
     def _unit_start(self, start: int) -> int:
         """Return the start of a unit including its comments and prefixes. Separated comments become loose text."""

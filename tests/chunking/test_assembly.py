@@ -6,6 +6,7 @@ import pytest
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.elements import find_elements
 from gitmem.types import Chunk
 from tests.chunking.coverage_check import assert_sound, text_bytes
 
@@ -40,6 +41,28 @@ def test_a_comment_directly_above_belongs_to_the_unit_and_a_separated_one_does_n
     text = "# apart\n\n# above\n# and more\ndef f():\n    pass\n"
     unit = next(chunk for chunk in chunks_of(text, "python") if chunk.symbol == "f")
     assert text.encode()[unit.start : unit.end] == b"# above\n# and more\ndef f():\n    pass"
+
+
+_MEMBER = "    /** Doc. */\n    void f() {}\n"
+_HEADLINE = "    /////////////\n    // Seeking\n    /////////////\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "first_line"),
+    [
+        (f"{_HEADLINE}\n", "    /////////////"),
+        (f"{_HEADLINE}\n\n", "    /////////////"),
+        (f"{_HEADLINE}\n\n\n", "    /** Doc. */"),
+        (f"{_HEADLINE}    // {'long ' * 100}\n\n", "    /** Doc. */"),
+        (f"    // commented out\n\n{_HEADLINE}\n", "    // commented out"),
+    ],
+)
+def test_a_headline_between_members_belongs_to_the_member_below(above: str, first_line: str) -> None:
+    text = f"class Player {{\n    int volume;\n\n{above}{_MEMBER}}}\n"
+    unit = next(chunk for chunk in chunks_of(text, "java") if chunk.symbol == "Player.f")
+    assert text.splitlines()[unit.start_line - 1] == first_line
+    element = next(each for each in find_elements(text.encode(), "java").elements if each.symbol == "Player.f")
+    assert text.splitlines()[element.first_line - 1] == "    /** Doc. */"
 
 
 def test_a_comment_behind_a_statement_belongs_to_the_statement() -> None:
