@@ -27,6 +27,7 @@ _CHUNKS: Final = 8
 """Chunks of a file that are looked at."""
 
 _MIN_WORDS: Final = 3
+_TELLING_WORDS: Final = 4
 _MAX_WORDS: Final = 8
 _LINES: Final = 6
 """First lines of a chunk, in which its documentation begins."""
@@ -41,14 +42,15 @@ _SENTENCE: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)*")
 
 
 def find_example(searcher: Searcher) -> str:
-    """Return a query of plain words, "" if the tree has no named code."""
-    fallback = ""
+    """Return a query of plain words, "" if the tree has no named code: a sentence of some length if there is one."""
+    short = name = ""
     with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as reader:
         for symbol, lines in _iter_chunks(searcher, reader):
-            if sentence := _first_sentence(lines):
+            sentence = _first_sentence(lines)
+            if len(sentence.split()) >= _TELLING_WORDS:
                 return sentence
-            fallback = fallback or _words_of(symbol)
-    return fallback
+            short, name = short or sentence, name or _words_of(symbol)
+    return short or name
 
 
 def _iter_chunks(searcher: Searcher, reader: ObjectReader) -> Iterator[tuple[str, list[str]]]:

@@ -68,6 +68,11 @@ def test_init_suggests_a_query_that_has_a_result_and_compares_with_nothing(cli: 
     [
         ({"a.py": "def parse_config_file(path):\n    return 1\n"}, "parse config file"),
         ({"a.go": "package a\n\n// Parses the file of settings. Then returns.\nfunc Parse() {}\n"}, None),
+        ({"a.py": 'def run():\n    """Run it now."""\n'}, "run it now"),
+        (
+            {"a.py": 'def run():\n    """Run it now."""\n', "b.py": 'def f():\n    """Write all rows at once."""\n'},
+            "write all rows at once",
+        ),
         ({"a.py": 'def run():\n    """Delete $(rm -rf x) `all` "files"."""\n'}, ""),
         ({"notes.txt": "nothing but words\n"}, ""),
         ({}, ""),
