@@ -16,6 +16,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.search.path_roles import path_role
+from gitmem.search.qualified_names import own_name
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import decode, split_identifier
 
@@ -46,7 +47,7 @@ def find_example(searcher: Searcher) -> str:
     short = name = ""
     with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as reader:
         for symbol, lines in _iter_chunks(searcher, reader):
-            sentence = _first_sentence(lines)
+            sentence = _first_sentence(lines, own_name(symbol))
             if len(sentence.split()) >= _TELLING_WORDS:
                 return sentence
             short, name = short or sentence, name or _words_of(symbol)
@@ -78,13 +79,17 @@ def _named_rows(searcher: Searcher, rows: NDArray[np.int64]) -> NDArray[np.int64
     return rows[is_among(kinds, _NAMED)][:_CHUNKS]
 
 
-def _first_sentence(lines: list[str]) -> str:
-    """Return the first sentence of the first comment, "" if it is not short, whole, and made of words only."""
+def _first_sentence(lines: list[str], name: str) -> str:
+    """Return the first sentence of the first comment, "" if it is not short, whole, and made of words only.
+
+    In Go it begins with the name of what it is about, which is left out.
+    """
     comment = next((match for line in lines if (match := _COMMENT.match(line)) and match[1]), None)
     if comment is None:
         return ""
     text, stop, _ = comment[1].partition(".")
     words = text.split()
+    words = words[1:] if words[:1] == [name] else words
     # Without a full stop or the end of the comment the sentence may go on in the next line.
     is_whole = bool(stop) or comment[0].rstrip().endswith(_COMMENT_ENDS)
     if not is_whole or not _MIN_WORDS <= len(words) <= _MAX_WORDS or not _SENTENCE.fullmatch(text):

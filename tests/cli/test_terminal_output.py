@@ -68,6 +68,10 @@ def test_init_suggests_a_query_that_has_a_result_and_compares_with_nothing(cli: 
     [
         ({"a.py": "def parse_config_file(path):\n    return 1\n"}, "parse config file"),
         ({"a.go": "package a\n\n// Parses the file of settings. Then returns.\nfunc Parse() {}\n"}, None),
+        (
+            {"a.go": "package a\n\n// Parse reads the settings of a shop.\nfunc Parse() {}\n"},
+            "reads the settings of a shop",
+        ),
         ({"a.py": 'def run():\n    """Run it now."""\n'}, "run it now"),
         (
             {"a.py": 'def run():\n    """Run it now."""\n', "b.py": 'def f():\n    """Write all rows at once."""\n'},
