@@ -1,4 +1,4 @@
-"""Recognise code that a program wrote by what the comment at its top says. Pure."""
+"""Recognise code that a program wrote by the comment at its top. Pure."""
 
 from typing import Final
 

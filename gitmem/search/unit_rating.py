@@ -43,7 +43,7 @@ Of few words, those that match are a large share.
 """
 
 DESTRUCTOR_PENALTY: Final = 0.4
-"""The same for a destructor: its words are the names of what it frees, and no query looks for that."""
+"""The same for a destructor: its words are the names of the members that it frees, and no query looks for those."""
 
 _FULL_BYTES: Final = 100
 """Length from which a definition is not brief."""

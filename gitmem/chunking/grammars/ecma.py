@@ -16,12 +16,14 @@ from gitmem.chunking.grammar import (
     mergeable,
     namespace,
 )
+from gitmem.chunking.grammars.described_tests import match_test
 from gitmem.chunking.node_names import from_field, name_of, text_of, unquoted
 
 _FUNCTIONS: Final = frozenset(
     {"arrow_function", "function_expression", "generator_function", "function", "generator_function_declaration"}
 )
 _CLASSES: Final = frozenset({"class", "class_expression"})
+_STRINGS: Final = frozenset({"string", "template_string"})
 
 
 def _value(node: Node, name: str, value: Node | None, plain: str) -> Match | None:
@@ -81,6 +83,8 @@ def _statement(node: Node, data: bytes) -> Match | None:
         return None
     if inner.type == "internal_module":
         return _namespace(inner, data)
+    if inner.type == "call_expression":
+        return _described_test(inner, data)
     if inner.type != "assignment_expression":
         return None
     left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
@@ -101,6 +105,25 @@ def _statement(node: Node, data: bytes) -> Match | None:
     if ".prototype." in text_of(left, data) and match.chunk_type == "function":
         return match._replace(chunk_type="method")
     return match
+
+
+def _described_test(call: Node, data: bytes) -> Match | None:
+    """Match `describe("name", () => {...})`, `test.each(rows)("name", function () {...})` and the like."""
+    arguments = call.child_by_field_name("arguments")
+    values = arguments.named_children[:4] if arguments is not None else []
+    body = next((value for value in values[1:] if value.type in _FUNCTIONS), None)
+    if body is None or values[0].type not in _STRINGS:
+        return None
+    words: set[str] = set()
+    callee = call.child_by_field_name("function")
+    for _ in range(4):
+        if callee is None:
+            break
+        called = callee.child_by_field_name("property") or callee
+        if called.type in ("identifier", "property_identifier"):
+            words.add(text_of(called, data))
+        callee = callee.child_by_field_name("object") or callee.child_by_field_name("function")
+    return match_test(words, unquoted(text_of(values[0], data)), body)
 
 
 def _path(text: str) -> str:

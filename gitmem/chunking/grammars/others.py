@@ -15,6 +15,7 @@ from gitmem.chunking.grammar import (
     mergeable,
 )
 from gitmem.chunking.grammars.cfamily import C_TRANSPARENT, C_UNITS
+from gitmem.chunking.grammars.described_tests import match_test
 from gitmem.chunking.node_names import from_child, name_of, text_of, unquoted
 
 
@@ -35,6 +36,16 @@ def _r_assignment(node: Node, data: bytes) -> Match | None:
     if right.type == "function_definition":
         return Match(LEAF, "function", text_of(left, data), right)
     return Match(MERGEABLE, "constant", text_of(left, data), right)
+
+
+def _r_test(node: Node, data: bytes) -> Match | None:
+    """Match `test_that("name", {...})`, and `describe` and `it` likewise."""
+    called, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    inner = arguments.children[:5] if arguments is not None else []
+    values = [each.child_by_field_name("value") for each in inner if each.type == "argument"]
+    if called is None or len(values) != 2 or any(value is None for value in values) or values[0].type != "string":
+        return None
+    return match_test({text_of(called, data)}, unquoted(text_of(values[0], data)), values[1])
 
 
 _NIX_SETS: Final = frozenset({"attrset_expression", "rec_attrset_expression", "let_expression", "apply_expression"})
@@ -195,5 +206,7 @@ GRAMMARS: Final = {
         " attrset_expression rec_attrset_expression parenthesized_expression binding_set",
         merged_type="property",
     ),
-    "r": make_grammar("r", {"binary_operator": dynamic(_r_assignment)}),
+    "r": make_grammar(
+        "r", {"binary_operator": dynamic(_r_assignment), "call": dynamic(_r_test)}, bodies="braced_expression"
+    ),
 }

@@ -14,7 +14,8 @@ from gitmem.chunking.grammar import (
     make_grammar,
     mergeable,
 )
-from gitmem.chunking.node_names import from_field, name_of, text_of
+from gitmem.chunking.grammars.described_tests import match_test
+from gitmem.chunking.node_names import from_field, name_of, text_of, unquoted
 
 
 def _scoped(node: Node, data: bytes) -> str:
@@ -22,8 +23,14 @@ def _scoped(node: Node, data: bytes) -> str:
 
 
 def _call(node: Node, data: bytes) -> Match | None:
-    """Match `private def x` as the method. Other calls are loose text."""
+    """Match `private def x` as the method, and tests (`it "signs cookies" do`). Other calls are loose text."""
     arguments = node.child_by_field_name("arguments")
+    body, called = node.child_by_field_name("block"), node.child_by_field_name("method")
+    if body is not None:
+        if called is None or arguments is None or not arguments.named_child_count:
+            return None
+        name = unquoted(text_of(arguments.named_children[0], data)).replace("::", ".")
+        return match_test({text_of(called, data)}, name, body)
     # `private` is a method call with the definition as its argument.
     if arguments is not None and arguments.named_child_count == 1:
         inner = arguments.named_children[0]

@@ -3,12 +3,12 @@
 So the tasks of Ansible, the steps of a workflow and the alerts of Prometheus are found by name.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
 from gitmem.chunking.grammar import MERGEABLE, TRANSPARENT, Match, Node, dynamic, make_grammar, mergeable
+from gitmem.chunking.grammars.described_tests import spoken_name
 from gitmem.chunking.node_names import text_of, unquoted
 
 _NAME_KEYS: Final = frozenset(("alert", "id", "job_name", "name", "record"))
@@ -17,11 +17,6 @@ _NAMED_KEYS: Final = 4
 
 _OBJECT_KEYS: Final = 8
 """The same for a Kubernetes object: `apiVersion`, `kind`, `metadata`, and fields without an order."""
-
-_TEMPLATE: Final = re.compile(r"\{\{.*?\}\}|[^\w./:@|()\- ]")
-"""Expressions of templates, and characters that would end a symbol."""
-
-_LONGEST_NAME: Final = 80
 
 
 def _key(node: Node, data: bytes) -> str:
@@ -75,7 +70,7 @@ def _scalar(node: Node | None, data: bytes) -> str:
     text = unquoted(text_of(node, data))
     if "\n" in text or text.startswith(("{", "[", "*")):
         return ""
-    return " ".join(_TEMPLATE.sub(" ", text).split())[:_LONGEST_NAME].strip(" .")
+    return spoken_name(text)
 
 
 GRAMMARS: Final = {

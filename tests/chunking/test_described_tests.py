@@ -1,0 +1,83 @@
+"""Tests that a call describes are results with the description as their name."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+
+_JAVASCRIPT = """import { sign } from './sign'
+
+describe('cookies', () => {
+  beforeEach(() => reset())
+
+  it('signs a cookie, then reads it', async () => {
+    expect(sign('a')).toBe('b')
+  })
+
+  describe(`when ${kind} expired`, function () {
+    test.each([1, 2])("rejects %s", (n) => {
+      expect(read(n)).toBeNull()
+    })
+  })
+})
+
+test.skip('top level', ({ page }) => page.goto('/'))
+QUnit.module('legacy', function (hooks) { QUnit.test('works', assert => { assert.ok(1) }) })
+app.get('/x', (req, res) => { res.send(1) })
+pattern.test('x')
+it(name, () => {})
+"""
+_RUBY = """RSpec.describe Shop::Cart do
+  let(:cart) { described_class.new }
+
+  context "when empty" do
+    it "has no total" do
+      expect(cart.total).to eq 0
+    end
+
+    it { is_expected.to be_empty }
+  end
+end
+
+class PageTest < ActiveSupport::TestCase
+  test "should get index" do
+    get :index
+  end
+end
+
+items.each do |item| puts item end
+"""
+_R = """test_that("mutate keeps groups", {
+  expect_equal(mutate(df), df)
+})
+
+describe("join", {
+  it("keeps rows", {
+    expect_true(TRUE)
+  })
+})
+
+with_locale("C", { sort(x) })
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("javascript", _JAVASCRIPT,
+         ["cookies.signs a cookie then reads it", "cookies.when expired.rejects %s", "top level", "legacy.works"]),
+        ("typescript", _JAVASCRIPT,
+         ["cookies.signs a cookie then reads it", "cookies.when expired.rejects %s", "top level", "legacy.works"]),
+        ("ruby", _RUBY, ["Shop.Cart.when empty.has no total", "PageTest.should get index"]),
+        ("r", _R, ["mutate keeps groups", "join.keeps rows"]),
+    ],
+)  # fmt: skip
+def test_a_described_test_is_a_result_with_its_description(language: str, text: str, expected: list[str]) -> None:
+    chunks = chunk_blob(text.encode(), language).chunks
+    units = [unit for chunk in chunks for unit in (chunk.units or (chunk,))]
+    assert [unit.symbol for unit in units if unit.chunk_type in ("function", "method")] == expected
+
+
+def test_a_long_description_is_cut() -> None:
+    data = f"it('{'signs ' * 40}', () => {{ sign() }})\n".encode()
+    [chunk] = chunk_blob(data, "javascript").chunks
+    assert chunk.symbol == ("signs " * 10).strip()
