@@ -82,7 +82,7 @@ def _named_rows(searcher: Searcher, rows: NDArray[np.int64]) -> NDArray[np.int64
 def _first_sentence(lines: list[str], name: str) -> str:
     """Return the first sentence of the first comment, "" if it is not short, whole, and made of words only.
 
-    In Go it begins with the name of what it is about, which is left out.
+    In Go it begins with the `name` of the definition, which is left out.
     """
     comment = next((match for line in lines if (match := _COMMENT.match(line)) and match[1]), None)
     if comment is None:

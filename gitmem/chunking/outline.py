@@ -273,7 +273,7 @@ class _Opener:
             self.lead_end = -1
 
     def _is_separated(self, start: int) -> bool:
-        """Return whether the last comment does not belong to what begins at `start`: a blank line lies between them.
+        """Return whether the last comment does not belong to the node at `start`: a blank line lies between them.
 
         A prefix is never separated, nor is a headline by up to two blank lines. A comment at the beginning of the file
         is about all of it.
