@@ -41,9 +41,13 @@ def start_one_by_one(thread_type: type[threading.Thread]) -> None:
             run()
 
         self.run = run_once_traced  # type: ignore[method-assign]
-        with turn:
+        has_turn = turn.acquire(timeout=_LONGEST_START)  # a process that was forked meanwhile never gets it
+        try:
             start(self)
             begun.wait(_LONGEST_START)
+        finally:
+            if has_turn:
+                turn.release()
 
     thread_type.start = start_alone  # type: ignore[method-assign]
 

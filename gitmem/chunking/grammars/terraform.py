@@ -17,6 +17,8 @@ def _block(node: Node, data: bytes) -> Match | None:
     if not _is_outermost(node):
         return None
     words = [text_of(child, data) for child in node.children[:5] if child.type in ("identifier", "string_lit")]
+    if not words:
+        return None
     if words == ["locals"]:
         return Match(CONTAINER, "struct", "local", _body(node))
     block_type, *labels = map(unquoted, words)
