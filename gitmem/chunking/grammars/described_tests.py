@@ -4,7 +4,7 @@ import re
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from gitmem.chunking.grammar import LEAF, NAMESPACE, Match, Node
+from gitmem.chunking.grammar import CONTAINER, LEAF, Match, Node
 
 _GROUPS: Final = frozenset("describe fdescribe xdescribe suite context feature shared_examples".split())
 _CASES: Final = frozenset("it fit xit test specify scenario bench test_that".split())
@@ -25,10 +25,13 @@ def match_test(words: AbstractSet[str], text: str, body: Node) -> Match | None:
     if not name:
         return None
     if not _GROUPS.isdisjoint(words) or words >= _QUNIT:
-        return Match(NAMESPACE, "namespace", name, body)
+        return Match(CONTAINER, "namespace", name, body)
     return Match(LEAF, "function", name, body) if not _CASES.isdisjoint(words) else None
 
 
 def spoken_name(text: str) -> str:
     """Return a text in words as a part of a symbol."""
-    return " ".join(_NO_NAME.sub(" ", text).split())[:_LONGEST_NAME].strip(" .")
+    name = " ".join(_NO_NAME.sub(" ", text).split())
+    if len(name) > _LONGEST_NAME:
+        name = name[: _LONGEST_NAME + 1].rpartition(" ")[0] or name[:_LONGEST_NAME]
+    return name.strip(" .")
