@@ -15,7 +15,10 @@ _NEAR_LINES: Final = 3
 _WORD: Final = lazy_pattern(rb"(?i)generated\b")
 _QUOTE: Final = lazy_pattern(rb"[\"'`]")
 _TAG: Final = lazy_pattern(rb"(?i)(?:<auto-?|(?<!\w)@)generated(?=[\s,;*/>]|$)")
-_TOOL: Final = lazy_pattern(rb"(?i)(?:\bauto(?:matically\s+|-)?|\bthis\s+file\s+was\s+)generated\s+(?:by|with|using)\b")
+_TOOL: Final = lazy_pattern(
+    rb"(?i)(?:^[^\w\n]*auto(?:matically\s+|-)?"
+    rb"|\bthis\s+(?:file|code|module)\s+(?:is|was|has\s+been)\s+(?:auto(?:matically\s+|-)?)?)generated\s+(?:by|with|using)\b"
+)
 _WARNING: Final = lazy_pattern(
     rb"(?i)(?:\b(?:not|never)|n't)\s+(?:be\s+)?(?:manually\s+|hand-?\s*)?(?:edit|modif|chang)"
     rb"|\b(?:changes|edits|modifications)\b[^\n]*\bwill\s+be\s+(?:lost|overwritten)"
