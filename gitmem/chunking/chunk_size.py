@@ -39,8 +39,8 @@ class ChunkBounds:
     """With more chunks than this the first half is kept, and larger windows cover the rest of the blob."""
 
     headline_bytes: int = 400
-    """Length up to which a comment in a class belongs to the member below although a blank line parts them: it is a
-    headline of several members, and says little alone."""
+    """Length up to which a headline in a class, such as a comment in a frame, belongs to the member below although a
+    blank line parts them: it says little alone."""
 
     past_run: str = ""
     """Name of a run over the past, which keeps only definitions, each once (`indexing.past_rows`); "" for a tree."""

@@ -9,6 +9,7 @@ loops, over units and over nodes, use explicit stacks, because source code may b
 budget of nodes for each file bounds the time.
 """
 
+import re
 from itertools import pairwise
 from typing import Final
 
@@ -37,6 +38,9 @@ _MAX_LEVELS: Final = 48
 
 _MAX_CHILDREN: Final = 20_000
 """A node with more children is not opened: it is nearly always generated data."""
+
+_HEADLINE: Final = re.compile(rb"([-/=*#~_+.])\1{7}|\bMARK:|\bregion\b")
+"""A ruled line, or a mark of editors: other comments that stand alone are about anything."""
 
 _HEADLINE_GAP: Final = 2
 """Blank lines that may follow a headline."""
@@ -283,8 +287,11 @@ class _Opener:
         blank = self.data.count(b"\n", self.lead_end, start) - 1
         if blank <= 0:
             return False
+        return blank > _HEADLINE_GAP or not self.pieces or not self._is_headline()
+
+    def _is_headline(self) -> bool:
         is_short = self.lead_end - self.lead <= self.headline_bytes
-        return blank > _HEADLINE_GAP or not is_short or not self.pieces
+        return is_short and _HEADLINE.search(self.data, self.lead, self.lead_end) is not None
 
     def _unit_start(self, start: int) -> int:
         """Return the start of a unit including its comments and prefixes. Separated comments become loose text."""

@@ -54,7 +54,9 @@ _HEADLINE = "    /////////////\n    // Seeking\n    /////////////\n"
         (f"{_HEADLINE}\n\n", "    /////////////"),
         (f"{_HEADLINE}\n\n\n", "    /** Doc. */"),
         (f"{_HEADLINE}    // {'long ' * 100}\n\n", "    /** Doc. */"),
-        (f"    // commented out\n\n{_HEADLINE}\n", "    // commented out"),
+        (f"    // commented out\n\n{_HEADLINE}\n", "    /////////////"),
+        ("    // MARK: - Seeking\n\n", "    // MARK: - Seeking"),
+        ("    // Seeking is slow on some devices.\n\n", "    /** Doc. */"),
     ],
 )
 def test_a_headline_between_members_belongs_to_the_member_below(above: str, first_line: str) -> None:
