@@ -8,6 +8,10 @@ from gitmem.chunking.grammar import Namer, Node
 _MAX_NAME: Final = 200
 """Length of a name, in characters. The names of tests may be sentences."""
 
+_LONGEST_SENTENCE: Final = 60
+_NO_NAME: Final = re.compile(r"\$?\{.*?\}+|#\{.*?\}|, | > |[\"`\\\x00-\x1f]")
+"""Interpolations, and characters that would end a name or a symbol."""
+
 _VARIABLE: Final = re.compile(r"(?<![\w.])[a-z]\w*(?![\w(])")
 _SPACE: Final = re.compile(r"\s+")
 _NAME_TYPES: Final = frozenset(
@@ -100,6 +104,20 @@ def fixed(name: str) -> Namer:
 def plain_type(text: str) -> str:
     """Return the bare name of a type: `Foo` for `&'a mut Foo<T>`."""
     return re.split(r"[<\[({ ]", re.sub(r"^(?:&|\*|'\w+|mut\b|dyn\b|const\b|\s)+", "", text), maxsplit=1)[0]
+
+
+def key_of(node: Node, data: bytes) -> str:
+    """Return the text of the `key` field without quotes, '' without one."""
+    target = node.child_by_field_name("key")
+    return unquoted(text_of(target, data)) if target is not None else ""
+
+
+def spoken_name(text: str) -> str:
+    """Return a text in words as a part of a symbol: the first 60 characters, without interpolations."""
+    name = " ".join(_NO_NAME.sub(" ", text).split())
+    if len(name) > _LONGEST_SENTENCE:
+        name = name[: _LONGEST_SENTENCE + 1].rpartition(" ")[0] or name[:_LONGEST_SENTENCE]
+    return name.strip(" .")
 
 
 def unquoted(text: str) -> str:

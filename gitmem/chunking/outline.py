@@ -39,8 +39,8 @@ _MAX_LEVELS: Final = 48
 _MAX_CHILDREN: Final = 20_000
 """A node with more children is not opened: it is nearly always generated data."""
 
-_HEADLINE: Final = re.compile(rb"([-/=*#~_+.])\1{7}|\bMARK:|\bregion\b")
-"""A ruled line, or a mark of editors: other comments that stand alone are about anything."""
+_HEADLINE: Final = re.compile(rb"[^\w\n]*(?:MARK:|region\b)|(?s:.*?)([-/=*#~_+.])\1{7}")
+"""Begins with a mark of editors, or has a ruled line: other comments that stand alone are about anything."""
 
 _HEADLINE_GAP: Final = 2
 """Blank lines that may follow a headline."""
@@ -291,7 +291,7 @@ class _Opener:
 
     def _is_headline(self) -> bool:
         is_short = self.lead_end - self.lead <= self.headline_bytes
-        return is_short and _HEADLINE.search(self.data, self.lead, self.lead_end) is not None
+        return is_short and _HEADLINE.match(self.data, self.lead, self.lead_end) is not None
 
     def _unit_start(self, start: int) -> int:
         """Return the start of a unit including its comments and prefixes. Separated comments become loose text."""

@@ -3,8 +3,6 @@
 import posixpath
 from typing import Final
 
-from gitmem.lazy_pattern import lazy_pattern
-
 # The languages of ISO 639-1 whose codes name nothing else. English is the language of most sources: `docs/en-US/` is no
 # translation, and `lang/en/` is one of many.
 _LANGUAGE_CODES: Final = frozenset(
@@ -20,10 +18,9 @@ _ENDINGS: Final = (".lproj", ".po", ".xlf", ".xliff")
 _RESOURCE_ENDINGS: Final = (".arb", ".ftl", ".json", ".properties", ".resx", ".yaml", ".yml")
 """Endings of files with texts of a program, as in `Strings.de.resx`."""
 
-_LOCALE: Final = lazy_pattern(
-    r"(?:(?P<resources>values-)?(?P<language>[a-z]{2,3}))(?P<script>[-_](?:Arab|Cyrl|Hans|Hant|Latn))?"
-    r"(?P<region>[-_]r?[A-Z]{2}|[-_][0-9]{3})?(?P<rest>[-_][A-Za-z]{2,4})?"
-)
+_SCRIPTS: Final = frozenset(("Arab", "Cyrl", "Hans", "Hant", "Latn"))
+_ANDROID: Final = "values-"
+"""Beginning of the names of folders with the resources of an Android app in a language: `values-de-rAT`."""
 
 
 def names_translation(folder: str, name: str) -> bool:
@@ -31,13 +28,20 @@ def names_translation(folder: str, name: str) -> bool:
     stem, ending = posixpath.splitext(name)
     if ending in _ENDINGS:
         return stem not in _SOURCE_LOCALES
-    base, _, last = stem.rpartition(".")
-    match = _LOCALE.fullmatch(last)
-    if match is None:
+    base, _, locale = stem.rpartition(".")
+    language, *others = locale.removeprefix(_ANDROID).replace("_", "-").split("-")
+    if language not in _LANGUAGE_CODES and language != "en":
         return False
     if not _FOLDERS.isdisjoint(folder.lower().split("/")):
-        return match["language"] == "en" or match["language"] in _LANGUAGE_CODES
-    if match["language"] not in _LANGUAGE_CODES or match["rest"]:
+        return True
+    if language == "en":
         return False
+    if others:
+        return all(map(_is_region_or_script, others))
     # Two letters alone may name anything.
-    return any(match.group("resources", "script", "region")) or (bool(base) and ending in _RESOURCE_ENDINGS)
+    return locale.startswith(_ANDROID) or (bool(base) and ending in _RESOURCE_ENDINGS)
+
+
+def _is_region_or_script(part: str) -> bool:
+    code = part.removeprefix("r")  # `rAT` in Android
+    return part in _SCRIPTS or (len(code) == 2 and code.isupper()) or (len(part) == 3 and part.isdigit())

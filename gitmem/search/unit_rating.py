@@ -59,7 +59,7 @@ _TOPIC_BYTES: Final = 600
 _TOPIC_TERMS: Final = 6
 _SENTENCE_TERMS: Final = 10
 
-_VALUES: Final = frozenset({"constant", "field", "macro", "property", "type"})
+_VALUES: Final = frozenset({"constant", "field", "property", "type"})
 _LOOSE: Final = frozenset({"module", "namespace"})
 """Types of units that are the text around the others. All further units with others inside are containers."""
 

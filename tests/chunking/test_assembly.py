@@ -56,7 +56,8 @@ _HEADLINE = "    /////////////\n    // Seeking\n    /////////////\n"
         (f"{_HEADLINE}    // {'long ' * 100}\n\n", "    /** Doc. */"),
         (f"    // commented out\n\n{_HEADLINE}\n", "    /////////////"),
         ("    // MARK: - Seeking\n\n", "    // MARK: - Seeking"),
-        ("    // Seeking is slow on some devices.\n\n", "    /** Doc. */"),
+        ("    //region Seeking\n\n", "    //region Seeking"),
+        ("    // Seeking is slow in a region of the file.\n\n", "    /** Doc. */"),
     ],
 )
 def test_a_headline_between_members_belongs_to_the_member_below(above: str, first_line: str) -> None:

@@ -24,6 +24,8 @@ test.skip('top level', ({ page }) => page.goto('/'))
 QUnit.module('legacy', function (hooks) { QUnit.test('works', assert => { assert.ok(1) }) })
 app.get('/x', (req, res) => { res.send(1) })
 pattern.test('x')
+context.on('response', (answer) => { log(answer) })
+suite.add('sort', function () { list.sort() })
 it(name, () => {})
 """
 _RUBY = """RSpec.describe Shop::Cart do

@@ -58,6 +58,13 @@ def test_a_headline_in_terraform_belongs_to_the_block_below() -> None:
     assert b"Network of the cluster" in data[first.start : first.end]
 
 
+def test_blocks_inside_of_a_large_resource_are_its_text() -> None:
+    rules = "".join(f'  ingress {{\n    description = "rule {n}"\n    from_port   = {n}\n  }}\n' for n in range(60))
+    assert set(symbols(f'resource "aws_security_group" "main" {{\n{rules}}}\n', "terraform")) == {
+        "aws_security_group.main"
+    }
+
+
 def test_values_of_variables_are_results() -> None:
     assert symbols('region = "eu-west-1"\n', "terraform") == ["region"]
 

@@ -23,7 +23,7 @@ _DOCUMENTS = "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt w
 _PLAIN = (
     "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
     "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c "
-    "src/de.py src/is.rs values-large/strings.xml it_works.py no-op.js"
+    "src/de.py src/is.rs values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js"
 )
 
 

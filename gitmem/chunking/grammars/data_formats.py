@@ -3,12 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, make_grammar, mergeable
-from gitmem.chunking.node_names import from_child, text_of, unquoted
-
-
-def _key(node: Node, data: bytes) -> str:
-    target = node.child_by_field_name("key")
-    return unquoted(text_of(target, data)) if target is not None else ""
+from gitmem.chunking.node_names import from_child, key_of, text_of, unquoted
 
 
 def _block(node: Node, data: bytes) -> str:
@@ -20,7 +15,11 @@ def _block(node: Node, data: bytes) -> str:
 _toml_key = from_child("bare_key", "dotted_key", "quoted_key")
 GRAMMARS: Final = {
     "json": make_grammar(
-        "json", {"pair": mergeable("property", _key)}, transparent="object array", merged_type="property", methods=False
+        "json",
+        {"pair": mergeable("property", key_of)},
+        transparent="object array",
+        merged_type="property",
+        methods=False,
     ),
     "toml": make_grammar(
         "toml",

@@ -114,16 +114,16 @@ def _described_test(call: Node, data: bytes) -> Match | None:
     body = next((value for value in values[1:] if value.type in _FUNCTIONS), None)
     if body is None or values[0].type not in _STRINGS:
         return None
-    words: set[str] = set()
+    names: list[str] = []
     callee = call.child_by_field_name("function")
     for _ in range(4):
         if callee is None:
             break
         called = callee.child_by_field_name("property") or callee
         if called.type in ("identifier", "property_identifier"):
-            words.add(text_of(called, data))
+            names.append(text_of(called, data))
         callee = callee.child_by_field_name("object") or callee.child_by_field_name("function")
-    return match_test(words, unquoted(text_of(values[0], data)), body)
+    return match_test(names, unquoted(text_of(values[0], data)), body)
 
 
 def _path(text: str) -> str:

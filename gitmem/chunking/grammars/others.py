@@ -45,7 +45,7 @@ def _r_test(node: Node, data: bytes) -> Match | None:
     values = [each.child_by_field_name("value") for each in inner if each.type == "argument"]
     if called is None or len(values) != 2 or any(value is None for value in values) or values[0].type != "string":
         return None
-    return match_test({text_of(called, data)}, unquoted(text_of(values[0], data)), values[1])
+    return match_test([text_of(called, data)], unquoted(text_of(values[0], data)), values[1])
 
 
 _NIX_SETS: Final = frozenset({"attrset_expression", "rec_attrset_expression", "let_expression", "apply_expression"})

@@ -30,7 +30,7 @@ def _call(node: Node, data: bytes) -> Match | None:
         if called is None or arguments is None or not arguments.named_child_count:
             return None
         name = unquoted(text_of(arguments.named_children[0], data)).replace("::", ".")
-        return match_test({text_of(called, data)}, name, body)
+        return match_test([text_of(called, data)], name, body)
     # `private` is a method call with the definition as its argument.
     if arguments is not None and arguments.named_child_count == 1:
         inner = arguments.named_children[0]

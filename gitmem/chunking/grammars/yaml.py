@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Final
 
 from gitmem.chunking.grammar import MERGEABLE, TRANSPARENT, Match, Node, dynamic, make_grammar, mergeable
-from gitmem.chunking.grammars.described_tests import spoken_name
-from gitmem.chunking.node_names import text_of, unquoted
+from gitmem.chunking.node_names import key_of, spoken_name, text_of, unquoted
 
 _NAME_KEYS: Final = frozenset(("alert", "id", "job_name", "name", "record"))
 _NAMED_KEYS: Final = 4
@@ -19,11 +18,6 @@ _OBJECT_KEYS: Final = 8
 """The same for a Kubernetes object: `apiVersion`, `kind`, `metadata`, and fields without an order."""
 
 
-def _key(node: Node, data: bytes) -> str:
-    target = node.child_by_field_name("key")
-    return unquoted(text_of(target, data)) if target is not None else ""
-
-
 def _document(node: Node, data: bytes) -> Match:
     """Match a Kubernetes object as `Kind/name`. The keys of any other document are those of the file."""
     name = _object_name(node, data)
@@ -31,21 +25,21 @@ def _document(node: Node, data: bytes) -> Match:
 
 
 def _object_name(document: Node, data: bytes) -> str:
-    values = {_key(pair, data): pair.child_by_field_name("value") for pair in _pairs(document, _OBJECT_KEYS)}
+    values = {key_of(pair, data): pair.child_by_field_name("value") for pair in _pairs(document, _OBJECT_KEYS)}
     if "apiVersion" not in values or "kind" not in values:
         return ""
     kind, metadata = values["kind"], values.get("metadata")
     names = (
         pair.child_by_field_name("value")
         for pair in (_pairs(metadata, _OBJECT_KEYS) if metadata is not None else ())
-        if _key(pair, data) == "name"
+        if key_of(pair, data) == "name"
     )
     return "/".join(filter(None, (_scalar(kind, data), _scalar(next(names, None), data))))
 
 
 def _item(node: Node, data: bytes) -> Match | None:
     """Match an item of a list that has a name."""
-    pairs = (pair for pair in _pairs(node, _NAMED_KEYS) if _key(pair, data) in _NAME_KEYS)
+    pairs = (pair for pair in _pairs(node, _NAMED_KEYS) if key_of(pair, data) in _NAME_KEYS)
     pair = next(pairs, None)
     name = _scalar(pair.child_by_field_name("value"), data) if pair is not None else ""
     return Match(MERGEABLE, "property", name, node) if name else None
@@ -78,7 +72,7 @@ GRAMMARS: Final = {
         "yaml",
         {
             "document": dynamic(_document),
-            "block_mapping_pair": mergeable("property", _key),
+            "block_mapping_pair": mergeable("property", key_of),
             "block_sequence_item": dynamic(_item),
         },
         transparent="block_node block_mapping block_sequence",
