@@ -72,7 +72,7 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
         is_comment = rules.comment.match(data, start, end) is not None
         header = None if is_comment else _header(data, start, end, indent, rules)
         closing = not header and rules.closing is not None and rules.closing.match(data, start, end) is not None
-        above = _close(stack, indent, header=header is not None, closing=closing, rules=rules)
+        above = _close(data, stack, indent, header=header is not None, closing=closing, rules=rules)
         for node in stack[1:]:
             node.end_byte = end
         if header is not None:
@@ -104,10 +104,12 @@ def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) ->
     return None
 
 
-def _close(stack: list[LineNode], indent: int, *, header: bool, closing: bool, rules: LineRules) -> list[LineNode]:
+def _close(
+    data: bytes, stack: list[LineNode], indent: int, *, header: bool, closing: bool, rules: LineRules
+) -> list[LineNode]:
     """Remove the definitions from the stack that end above a line. Return the comment that belongs to the next one."""
     if rules.is_flat:
-        comments = _take_comment(stack[-1], stack[0]) if header and not indent and len(stack) > 1 else []
+        comments = _take_comment(data, stack[-1], stack[0]) if header and not indent and len(stack) > 1 else []
         if header and not indent:
             del stack[1:]
         return comments
@@ -117,13 +119,14 @@ def _close(stack: list[LineNode], indent: int, *, header: bool, closing: bool, r
     return []
 
 
-def _take_comment(node: LineNode, parent: LineNode) -> list[LineNode]:
+def _take_comment(data: bytes, node: LineNode, parent: LineNode) -> list[LineNode]:
     """Remove the comment at the end of a definition: it is about the next one, which has the parent."""
     if not node.children or node.children[-1].type != COMMENT_LINES:
         return []
     comment = node.children.pop()
     comment.parent = parent
-    node.end_byte = comment.start_byte
+    # The line above the comment is the last one of the definition, without its end.
+    node.end_byte = node.start_byte + len(data[node.start_byte : comment.start_byte].rstrip())
     return [comment]
 
 

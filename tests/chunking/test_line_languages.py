@@ -256,6 +256,13 @@ def test_a_comment_inside_of_a_flat_definition_belongs_to_it() -> None:
     assert spans == {"build": (1, 4), "nginx": (6, 7)}
 
 
+def test_a_comment_above_a_flat_definition_belongs_to_it() -> None:
+    text = b"@echo off\n:build\ncall make\nrem Runs the tests\nrem of all parts.\n:test\ncall pytest\n"
+    elements = {each.symbol: each for each in find_elements(text, "batch").elements}
+    assert text[elements["build"].start : elements["build"].end] == b":build\ncall make"
+    assert text[elements["test"].start : elements["test"].code] == b"rem Runs the tests\nrem of all parts.\n"
+
+
 def test_local_labels_are_no_definitions() -> None:
     chunks = chunk_blob(TEXTS["add.s"][0].encode(), "asm").chunks
     assert {u.symbol for c in chunks for u in (c.units or (c,)) if u.symbol} == {"add", "Lookup"}
