@@ -51,9 +51,9 @@ _ROLE_WORDS: Final = {
         "",
     ),
     "auxiliary": _words(
-        "generated legacy",
+        "generated legacy noop",
         "vendor vendored polyfill polyfills shim shims generated migration migrations locale locales legacy deprecated "
-        "amalgamated amalgamation",
+        "amalgamated amalgamation noop",
         "thirdparty external extern deps compat gen i18n nodemodules dist build bundled singleinclude singleheader",
         "",
     ),
@@ -75,7 +75,9 @@ _LAST_RANKS: Final = _ranks([words.end for words in _ROLE_WORDS.values()])
 _FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
 _FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
 
-_TEST_ENDINGS: Final = ("IT",)
+_INTEGRATION_TEST: Final = "IT"
+"""Last word of a class of integration tests (`UserServiceIT`), unlike that of `LICENSE-MIT`."""
+
 _TEST_ROOTS: Final = ("t", "xt")
 """Folders at the root with the tests of a project in Perl, or of git."""
 
@@ -84,7 +86,9 @@ _BUNDLES: Final = (".bundle", ".cjs", ".esm", ".iife", ".umd")
 
 _AUXILIARY_ENDINGS: Final = ("compat", ".d", ".gen", "_gen", ".g", ".pb", "_pb2", ".min", ".designer", *_BUNDLES)
 _DOCUMENT_ENDINGS: Final = (".md", ".rst", ".adoc", ".txt", ".mdx")
-_DOCUMENT_NAMES: Final = ("changelog", "changes", "history", "news", "authors", "license")
+_DOCUMENT_NAMES: Final = frozenset(
+    "changelog changes history news authors license licence licenses licences copying notice".split()
+)
 _FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())
 """Lower-case names of files that represent their folder."""
 
@@ -140,13 +144,23 @@ def _translation_rank(folder: str, name: str) -> int:
 def _file_rank(name: str) -> int:
     stem = posixpath.splitext(name)[0]
     rank = _words_rank(stem, _FILE_RANKS)
-    if stem.endswith(_TEST_ENDINGS) or name.endswith(".t"):
+    if name.endswith(".t") or (
+        stem.endswith(_INTEGRATION_TEST) and _NAME_WORD.findall(stem)[1:][-1:] == [_INTEGRATION_TEST]
+    ):
         return 0
     if stem.lower().endswith(_AUXILIARY_ENDINGS):
         return min(rank, _AUXILIARY_RANK)
-    lower = name.lower()
-    is_document = lower.endswith(_DOCUMENT_ENDINGS) or lower.startswith(_DOCUMENT_NAMES)
-    return min(rank, _RANKED.index("document")) if is_document else rank
+    return min(rank, _RANKED.index("document")) if _is_document(name) else rank
+
+
+def _is_document(name: str) -> bool:
+    """Return whether a file is prose: by its ending, or by a name such as `LICENSE-MIT` or `CHANGES.2`."""
+    if name.lower().endswith(_DOCUMENT_ENDINGS):
+        return True
+    # `history.rs` and `LicenseModel.cs` are code: such a name is in capitals, or has no ending.
+    stem, dot, _ = name.partition(".")
+    word = stem.replace("_", "-").partition("-")[0]
+    return word.lower() in _DOCUMENT_NAMES and (word.isupper() or not dot)
 
 
 def _words_rank(name: str, whole: Mapping[str, int]) -> int:

@@ -8,7 +8,8 @@ Features that compare candidates compare them with the *pool*, the candidates of
 removes results and changes no sum.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names
 from gitmem.search.qualified_names import telling_name
+from gitmem.search.related_words import prefixes_of_related, roots_of
 from gitmem.search.row_roles import find_roles
 from gitmem.search.whole_conversations import measure_gaps
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
@@ -155,24 +157,33 @@ Features = Mapping[str, NDArray[np.float64]]
 """One column for each name of WEIGHTS."""
 
 
+RELATED_SHARE: Final = 0.8
+"""What a word counts in a name if the query has a related one: `parser` for `parse`."""
+
+
 class _TermWeights(NamedTuple):
-    """The idf of each term of a part of the query, their sum, and the weight of the part."""
+    """The idf of each term of a part of the query, their sum, the weight of the part, and the terms by their roots."""
 
     idf: Mapping[str, float]
     total: float
     weight: float
+    by_root: Mapping[str, str] = MappingProxyType({})
 
 
 def _facet_weights(query: ParsedQuery, idf: Mapping[str, float]) -> list[_TermWeights]:
     """Return the terms of each facet with their idf; a query of one line is one facet."""
     if not query.facets:
-        return [_TermWeights(idf, sum(idf.values()) or 1.0, 1.0)]
+        return [_TermWeights(idf, sum(idf.values()) or 1.0, 1.0, _by_root(idf))]
     facets = []
     for terms, weight in query.facets:
         own = {term: idf[term] / query.weights[term] for term in terms if term in idf}
         if own:
-            facets.append(_TermWeights(own, sum(own.values()) or 1.0, weight))
+            facets.append(_TermWeights(own, sum(own.values()) or 1.0, weight, _by_root(own)))
     return facets
+
+
+def _by_root(terms: Iterable[str]) -> dict[str, str]:
+    return {root: term for term in terms for root in roots_of(term)}
 
 
 def compute_features(
@@ -296,7 +307,7 @@ def _coverages(names: Sequence[str], facets: Sequence[_TermWeights]) -> NDArray[
     coverages = np.zeros(len(names))
     terms = {term for facet in facets for term in facet.idf}
     # Nearly all names have no term of the query; to split and stem them would be a third of a query.
-    for position in names_containing(prefixes_of(terms), names):
+    for position in names_containing([*prefixes_of(terms), *prefixes_of_related(terms)], names):
         own = content_terms(names[position])
         coverages[position] = max(facet.weight * _coverage(own, facet) for facet in facets)
     return coverages
@@ -306,8 +317,22 @@ def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
     """Return the geometric mean of two shares: of the name's terms in the query, and of the query's idf in the name."""
     # Precision and recall of the name. Either alone would misjudge: a long name covers much of any query, and a name
     # of one common word is covered by many.
-    shared = [weights.idf[term] for term in terms if term in weights.idf]
-    return float((len(shared) / len(terms) * min(1.0, sum(shared) / weights.total)) ** 0.5) if shared else 0.0
+    shared = [term for term in terms if term in weights.idf]
+    covered, found = float(len(shared)), sum(map(weights.idf.__getitem__, shared))
+    if len(shared) < len(terms):
+        met = set(shared)
+        for term in terms:
+            if term in met:
+                continue
+            if any(term in whole for whole in shared):  # the query has the word of which this is a part: `websocket`
+                covered += 1.0
+                continue
+            related = next((weights.by_root[root] for root in roots_of(term) if root in weights.by_root), None)
+            if related is not None and related not in met:
+                met.add(related)
+                covered += RELATED_SHARE
+                found += RELATED_SHARE * weights.idf[related]
+    return float((covered / len(terms) * min(1.0, found / weights.total)) ** 0.5) if found else 0.0
 
 
 def _path_features(
@@ -328,7 +353,7 @@ _CUES: Final[Mapping[str, frozenset[str]]] = {
     "test": frozenset(("test", "spec", "fixtur", "mock")),
     "example": frozenset(("exampl", "sampl", "demo", "tutorial", "benchmark", "bench")),
     "document": frozenset(("doc", "document", "readm", "changelog", "guid", "licens")),
-    "auxiliary": frozenset(("vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local")),
+    "auxiliary": frozenset(("vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local", "noop")),
 }
 """Terms of a query that ask for files of a role."""
 

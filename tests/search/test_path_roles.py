@@ -12,18 +12,24 @@ _TESTS = (
 _EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py"
 _AUXILIARY = (
     "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
-    "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js"
+    "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js "
+    "NoopEventService.cs metric/noop/meter.go"
 )
 _TRANSLATIONS = (
     "lang/de/auth.php lang/pt_BR/auth.php lang/en/auth.php locale/de.po po/fr.po app/res/values-zh-rTW/strings.xml "
     "app/de.lproj/Main.strings Strings.de.resx dicts/pt-br.edn metadata/zh-Hans/about.xml src/translations/nl.ts "
     "docs/zh-CN/guide.md messages.es_419.json"
 )
-_DOCUMENTS = "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js"
+_DOCUMENTS = (
+    "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js LICENSE-MIT LICENSE.python History "
+    "NEWS CHANGES.2"
+)
 _PLAIN = (
     "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
     "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c "
-    "src/de.py src/is.rs values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js"
+    "src/history.rs app/LicenseModel.cs licenses_controller.rb "
+    "changes.go historyBuffer.ts news_feed.dart src/de.py src/is.rs "
+    "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js"
 )
 
 

@@ -11,11 +11,13 @@ from gitmem.search.adjacent_turns import NEXT_SHARE
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.path_roles import content_terms
+from gitmem.search.qualified_names import telling_name
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
     CHUNK_DECAY,
     COUNTED_CHUNKS,
     RECORD_WEIGHTS,
+    RELATED_SHARE,
     WEIGHTS,
     Candidates,
     combine_features,
@@ -23,6 +25,7 @@ from gitmem.search.rank import (
     features_of,
 )
 from gitmem.types import CHUNK_TYPES
+from gitmem.words import stem
 
 PATHS = ["lib/keys.py", "tests/test_keys.py", "docs/keys.md"]
 fused = st.floats(-2, 4, width=32)
@@ -85,6 +88,40 @@ def test_only_a_whole_name_is_a_definition(symbol: str, expected: str) -> None:
     features = compute_features(parse_query("rotate_keys"), make_candidates([(0, 0.0)], symbol), {})
     own = features_of(features, 0, "function")
     assert [name for name in ("definition", "definition_folded") if name in own] == [expected] * bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "symbol", "share"),
+    [
+        ("parser", "parse", RELATED_SHARE),
+        ("parse", "Parser", RELATED_SHARE),
+        ("parser", "Parser.parse", RELATED_SHARE),
+        ("describe", "description", RELATED_SHARE),
+        ("parser", "person", 0.0),
+    ],
+)
+def test_a_related_word_covers_a_name_in_part(query: str, symbol: str, share: float) -> None:
+    term = stem(query)
+    parsed = parse_query(query)._replace(names=())
+    features = compute_features(parsed, make_candidates([(0, 0.0)], symbol), {term: 2.0})
+    terms = content_terms(telling_name(symbol))
+    # Both shares are those of the related word: of the name's terms, and of the query's importance.
+    expected = (share / len(terms) * share) ** 0.5
+    assert features["symbol"].tolist() == pytest.approx([expected])
+
+
+@pytest.mark.parametrize(
+    ("query", "symbol", "precision"),
+    [
+        ("websocket", "WebSocket", 1.0),  # web, socket, websocket
+        ("websocket", "WebSocketHandler", 3 / 5),  # handler, websockethandler
+        ("socket", "WebSocket", 1 / 3),
+    ],
+)
+def test_a_word_of_several_parts_covers_its_parts(query: str, symbol: str, precision: float) -> None:
+    parsed = parse_query(query)._replace(names=())
+    features = compute_features(parsed, make_candidates([(0, 0.0)], symbol), {query: 2.0})
+    assert features["symbol"].tolist() == pytest.approx([precision**0.5])
 
 
 def test_features_of_a_hit_add_up_to_its_score_without_binary_ones_that_are_zero() -> None:
