@@ -98,7 +98,7 @@ _INTERPRETERS: Final = {
     "racket": "racket", "guile": "scheme", "sbcl": "commonlisp", "ocaml": "ocaml", "pwsh": "powershell", "nix": "nix",
     "awk": "awk", "gawk": "awk", "mawk": "awk", "sed": TEXT, "osascript": "applescript",
     "crystal": "crystal", "coffee": "coffeescript", "raku": "raku", "perl6": "raku", "swipl": "prolog",
-    "nextflow": "groovy", "rust-script": "rust", "cargo": "rust", "dart": "dart",
+    "nextflow": "groovy", "nu": "nushell", "just": "just", "rust-script": "rust", "cargo": "rust", "dart": "dart",
 }  # fmt: skip
 
 # Complete file names. The exact case is tried before lower case.
@@ -124,7 +124,8 @@ _NAMES: Final = {
     ".luacheckrc": "lua", ".vimrc": "vim", "_vimrc": "vim", ".gvimrc": "vim", ".emacs": "elisp",
     ".clang-format": "yaml",
     ".clang-tidy": "yaml", "Kconfig": "kconfig", "Jenkinsfile": "groovy", "Caddyfile": TEXT, "Procfile": "yaml",
-    "Justfile": TEXT, "justfile": TEXT, "requirements.txt": "requirements", "requirements-dev.txt": "requirements",
+    "Justfile": "just", "justfile": "just", ".justfile": "just",
+    "requirements.txt": "requirements", "requirements-dev.txt": "requirements",
     "MANIFEST.in": "pymanifest", "rebar.config": "erlang", "README": TEXT, "LICENSE": TEXT, "COPYING": TEXT,
     "NOTICE": TEXT, "AUTHORS": TEXT, "CHANGELOG": TEXT, "CHANGES": TEXT, "NEWS": TEXT, "TODO": TEXT, "HISTORY": TEXT,
     "CODEOWNERS": "gitignore", "Gemfile.lock": TEXT, "robots.txt": TEXT, ".inputrc": "readline",
@@ -149,7 +150,7 @@ _BY_LANGUAGE: Final = {
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
     "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
     "bash": "sh bash zsh ksh bats ebuild eclass zsh-theme", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
-    "html": "html htm xhtml shtml", "css": "css pcss postcss", "scss": "scss", "json": "json json5 jsonc geojson "
+    "html": "html htm xhtml shtml", "css": "css pcss postcss tcss", "scss": "scss", "json": "json json5 jsonc geojson "
     "webmanifest avsc har topojson jsonl ndjson", "yaml": "yaml yml", "toml": "toml", "markdown": "md markdown mdown "
     "mkd mkdn mdx qmd rmd mdc", "dockerfile": "dockerfile containerfile", "make": "mk mak make", "cmake": "cmake",
     NOTEBOOK_LANGUAGE: "ipynb",
@@ -182,7 +183,8 @@ _BY_LANGUAGE: Final = {
     "rst": "rst rest", "asciidoc": "adoc asciidoc asc", "pod": "pod",
     "crystal": "cr", "coffeescript": "coffee", "visualbasic": "vb bas vbs",
     "raku": "raku rakumod rakutest p6 pm6 pl6", "awk": "awk gawk", "applescript": "applescript", "batch": "bat cmd",
-    "prolog": "prolog plt", "rocq": "", "lean": "lean", "gherkin": "feature", "texinfo": "texi texinfo txi",
+    "prolog": "prolog plt", "rocq": "", "lean": "lean", "gherkin": "feature", "nushell": "nu",
+    "just": "just", "vala": "vala", "texinfo": "texi texinfo txi",
     "roff": "man mdoc roff",
     TEXT: "txt log text lock patch diff tap snap out less sass styl pug haml hbs mustache",
 }  # fmt: skip

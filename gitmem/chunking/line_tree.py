@@ -65,14 +65,12 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
     """Return the tree of a text."""
     root = LineNode("file", 0, len(data), None)
     stack = [root]
-    last_end = -1  # end of the line above, to see blank lines
-    for line in _LINE.finditer(data):
-        start, end = line.start("text"), line.end() - (data[line.end() - 1] == 13)
-        indent = len(line["indent"].expandtabs(_TAB))
-        is_comment = rules.comment.match(data, start, end) is not None
+    last_end = 0  # end of the line above, to see blank lines
+    for start, end, indent, is_comment in _split_lines(data, rules):
         header = None if is_comment else _header(data, start, end, indent, rules)
         closing = not header and rules.closing is not None and rules.closing.match(data, start, end) is not None
-        above = _close(data, stack, indent, header=header is not None, closing=closing, rules=rules)
+        continues = closing or data[start:end] == b"{"  # the body of the definition above
+        above = _close(data, stack, indent, header=header is not None, continues=continues, rules=rules)
         for node in stack[1:]:
             node.end_byte = end
         if header is not None:
@@ -84,14 +82,32 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
             # A proof may end on the line on which it begins.
             if not (rules.is_flat and rules.closing is not None and rules.closing.match(data, start, end)):
                 stack.append(node)
-        elif closing and len(stack) > 1:
+        elif closing and len(stack) > 1 and (rules.is_flat or stack[-1].indent == indent):
             stack.pop()
         else:
-            _add_line(
-                stack[-1], COMMENT_LINES if is_comment else LINES, start, end, joined=start - last_end <= indent + 2
-            )
-        last_end = line.end()
+            joined = data.count(b"\n", last_end, start) < 2
+            _add_line(stack[-1], COMMENT_LINES if is_comment else LINES, start, end, joined=joined)
+        last_end = end
     return root
+
+
+def _split_lines(data: bytes, rules: LineRules) -> list[tuple[int, int, int, bool]]:
+    """Return the text of each line that is not blank, its indentation, and whether it is a comment.
+
+    A comment has at least the indentation of what it is about, the code below it: code that is commented out often
+    stands further to the left.
+    """
+    lines = []
+    for line in _LINE.finditer(data):
+        start, end = line.start("text"), line.end() - (data[line.end() - 1] == 13)
+        is_comment = rules.comment.match(data, start, end) is not None
+        lines.append((start, end, len(line["indent"].expandtabs(_TAB)), is_comment))
+    below = 0
+    for place in range(len(lines) - 1, -1, -1):
+        start, end, indent, is_comment = lines[place]
+        below = max(indent, below) if is_comment else indent
+        lines[place] = (start, end, below, is_comment)
+    return lines
 
 
 def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) -> tuple[str, tuple[int, int]] | None:
@@ -105,7 +121,7 @@ def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) ->
 
 
 def _close(
-    data: bytes, stack: list[LineNode], indent: int, *, header: bool, closing: bool, rules: LineRules
+    data: bytes, stack: list[LineNode], indent: int, *, header: bool, continues: bool, rules: LineRules
 ) -> list[LineNode]:
     """Remove the definitions from the stack that end above a line. Return the comment that belongs to the next one."""
     if rules.is_flat:
@@ -113,8 +129,8 @@ def _close(
         if header and not indent:
             del stack[1:]
         return comments
-    # The line that closes a definition, such as `end`, stands below its first word.
-    while len(stack) > 1 and (stack[-1].indent > indent or (stack[-1].indent == indent and not closing)):
+    # The line that closes a definition, such as `end`, stands below its first word, and so may `{`.
+    while len(stack) > 1 and (stack[-1].indent > indent or (stack[-1].indent == indent and not continues)):
         stack.pop()
     return []
 

@@ -11,7 +11,7 @@ from gitmem.named_tuple import NamedTuple
 
 
 class _Ending(NamedTuple):
-    """Ending of a noun, what the stem of its verb has instead, and the fewest letters before the ending."""
+    """Ending of a noun, that of the stem of its verb, and the fewest letters before the ending."""
 
     noun: str
     verb: str
@@ -48,7 +48,7 @@ _DOUBLED: Final = frozenset("bcdfgklmnprtv")
 
 @lru_cache(maxsize=1 << 12)
 def roots_of(term: str) -> tuple[str, ...]:
-    """Return a stemmed term and what it has in common with the verb that it may be formed from.
+    """Return a stemmed term and the stems of verbs that it may be formed from.
 
     Related words have a root in common; a final e is no part of it.
     """

@@ -4,7 +4,9 @@ import pytest
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.elements import find_elements
+from gitmem.chunking.grammars import find_grammar
 from gitmem.chunking.languages import language_of
+from gitmem.chunking.line_tree import read_lines
 from gitmem.types import OCCURRENCE_KINDS
 from tests.chunking.coverage_check import assert_sound
 
@@ -208,6 +210,64 @@ actor Main
 }
 """A text of each language, and its definitions: type and symbol."""
 
+TEXTS |= {
+    "a.nu": (
+        """# Opens it.
+export def --env "str open" [
+    path: string
+] {
+    check $path
+}
+
+export const LIMIT = 10
+alias l = ls
+
+module shells {
+    export use main
+}
+""",
+        "function:str open; constant:LIMIT; function:l; module:shells",
+    ),
+    "justfile": (
+        """version := "1"
+
+# Builds it.
+build target='all': check
+    cargo build {{target}}
+
+@check:
+    cargo check
+alias b := build
+""",
+        "constant:version; function:build; function:check; constant:b",
+    ),
+    "a.vala": (
+        """namespace Shop {
+    [DBus (name = "shop.Cart")]
+    public class Cart : Object {
+        public signal void added (int count);
+
+        public async int total (int limit) throws Error {
+            if (limit > 1) {
+                return sum (limit);
+            }
+#if DEBUG
+            log ("total");
+#endif
+            return 0;
+        }
+
+        private static void clear ()
+        {
+            reset ();
+        }
+    }
+}
+""",
+        "module:Shop; class:Shop.Cart; method:Shop.Cart.added; method:Shop.Cart.total; method:Shop.Cart.clear",
+    ),
+}
+
 
 @pytest.mark.parametrize("path", TEXTS)
 def test_definitions_are_units_of_their_containers(path: str) -> None:
@@ -231,6 +291,9 @@ def test_definitions_are_units_of_their_containers(path: str) -> None:
         ("a.prolog", "parent grand", "parent"),
         ("a.v", "Lists tree app_nil' one", ""),
         ("a.pony", "Cart total Main create", "sum"),
+        ("a.nu", "open LIMIT l shells", ""),
+        ("justfile", "version build check b", ""),
+        ("a.vala", "Shop Cart added total clear", ""),
     ],
 )
 def test_names_are_definitions_and_brackets_are_calls(path: str, definitions: str, calls: str) -> None:
@@ -254,6 +317,46 @@ def test_a_comment_inside_of_a_flat_definition_belongs_to_it() -> None:
     text = TEXTS["Dockerfile"][0]
     spans = {c.symbol: (c.start_line, c.end_line) for c in chunk_blob(text.encode(), "dockerfile").chunks}
     assert spans == {"build": (1, 4), "nginx": (6, 7)}
+
+
+_INNER_BLOCKS = {
+    "a.cr": "class A\n  def first\n    if x\n      y\n    end\n    z\n  end\n\n  def last\n  end\nend\n",
+    "a.vb": (
+        "Class A\n  Sub first()\n    If x Then\n      y()\n    End If\n    z()\n  End Sub\n\n  Sub last()\n  End Sub\n"
+        "End Class\n"
+    ),
+    "a.raku": ("class A {\n  method first {\n    if $x {\n      y\n    }\n    z\n  }\n\n  method last {\n  }\n}\n"),
+}
+
+
+@pytest.mark.parametrize("path", _INNER_BLOCKS)
+def test_the_end_of_a_block_inside_ends_no_definition(path: str) -> None:
+    elements = {e.symbol: e for e in find_elements(_INNER_BLOCKS[path].encode(), language_of(path)).elements}
+    lines = {symbol: (element.first_line, element.last_line) for symbol, element in elements.items()}
+    # The last word of the class belongs to the member above.
+    assert lines == {"A": (1, 11), "A.first": (2, 7), "A.last": (9, 11)}
+
+
+def test_code_that_is_commented_out_at_the_margin_ends_no_definition() -> None:
+    text = b"class A\n  def first\n    x\n#    y\n\n#    z\n    z\n  end\n\n# def second\n  def last\n  end\nend\n"
+    elements = {each.symbol: each for each in find_elements(text, "crystal").elements}
+    assert list(elements) == ["A", "A.first", "A.last"]
+    assert (elements["A.first"].first_line, elements["A.first"].last_line) == (2, 8)
+
+
+def test_lines_with_a_blank_line_between_are_apart() -> None:
+    text = b"sub first {\n\tone;\n\n\ttwo;\n\tthree;\n}\n"
+    grammar = find_grammar("raku")
+    assert grammar is not None
+    assert grammar.lines is not None
+    function = read_lines(text, grammar.lines).children[0]
+    assert [text[node.start_byte : node.end_byte] for node in function.children] == [b"one;", b"two;\n\tthree;"]
+
+
+def test_a_brace_below_a_definition_begins_its_body() -> None:
+    text = b"public class A\n{\n    public void first ()\n    {\n        x ();\n    }\n}\n"
+    elements = {each.symbol: each for each in find_elements(text, "vala").elements}
+    assert {symbol: (e.first_line, e.last_line) for symbol, e in elements.items()} == {"A": (1, 7), "A.first": (3, 7)}
 
 
 def test_a_comment_above_a_flat_definition_belongs_to_it() -> None:

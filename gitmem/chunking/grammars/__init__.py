@@ -22,7 +22,8 @@ _MODULES: Final = {
     **dict.fromkeys(
         (
             "asm", "dockerfile", "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch",
-            "prolog", "rocq", "lean", "agda", "pony", "gherkin",
+            "prolog", "rocq", "lean", "agda", "pony", "gherkin", "nushell", "just",
+            "vala",
         ),
         "by_lines",
     ),

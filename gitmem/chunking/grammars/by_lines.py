@@ -38,6 +38,10 @@ _BASIC: Final = (
     r"(?i:(?:(?:public|private|protected|friend|shared|overrides|overridable|overloads|static|async|partial|mustoverride"
     r"|mustinherit|notinheritable|notoverridable|default|readonly|withevents|shadows)\s+)*"
 )
+_VALA: Final = (
+    r"(?:\[[^\]\n]*\]\s*)?(?:(?:public|private|protected|internal|static|abstract|virtual|override|async|inline|extern|sealed"
+    r"|partial|owned|unowned|signal|delegate)\s+)"
+)
 _ROCQ: Final = r"(?:(?:Local|Global|Program|Polymorphic|#\[[^\]\n]*\])\s+)*"
 _LEAN: Final = (
     r"(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|public|noncomputable|partial|unsafe|scoped|local|mutual)\s+)*"
@@ -148,6 +152,29 @@ GRAMMARS: Final = {
         r"//",
         ("function", rf"(?:fun|be|new)\s+{_CAPABILITY}(?P<name>\w+)"),
         ("class", rf"(?:class|actor|primitive|struct|interface|trait|type)\s+{_CAPABILITY}(?P<name>\w+)"),
+    ),
+    # What is around the parameters may be in several lines, so nothing but the next definition tells where one ends.
+    "nushell": _grammar(
+        r"#",
+        (
+            "function",
+            r"(?:export\s+)?(?:def|extern|alias)\s+(?:--[\w-]+\s+)*[\"'`]?(?P<name>(?<=[\"'`])[^\"'`\n]+|[\w!?-]+)",
+        ),
+        ("module", r"(?:export\s+)?module\s+(?P<name>[\w-]+)"),
+        ("constant", r"(?:export\s+)?const\s+(?P<name>[\w-]+)"),
+        is_flat=True,
+    ),
+    "just": _grammar(
+        r"#",
+        ("constant", r"(?:(?:export|alias)\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:="),
+        ("function", r"@?(?P<name>[A-Za-z_][\w-]*)(?:\s[^:\n]*)?:(?!=)"),
+    ),
+    "vala": _grammar(
+        r"//|/\*|\*|#(?:if|elif|else|endif)\b",
+        ("class", _VALA + r"*(?:class|interface|struct|enum|errordomain)\s+(?:\w+\.)*(?P<name>\w+)"),
+        ("module", r"namespace\s+(?P<name>[\w.]+)"),
+        ("function", _VALA + r"+(?:[\w.<>,?\[\]]+\s+){0,3}(?:\w+\.)*(?P<name>\w+)\s*\("),
+        closing=r"\}",
     ),
     "gherkin": _grammar(
         r"#",
