@@ -78,6 +78,13 @@ _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
 _CALL_IN_TEXT: Final = re.compile(rb"(?<!" + LETTER + rb")([A-Za-z_$][\w$]*)\(")
+_SPACED_CALL: Final = re.compile(
+    rb"(?<!"
+    + LETTER
+    + rb")(?!(?:if|while|for|foreach|switch|return|catch|lock|typeof|sizeof|with)\b)([A-Za-z_]\w*) ?\("
+)
+"""Calls in Vala, which writes `f (x)`."""
+
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
@@ -191,7 +198,7 @@ def _find_places(
     """Return kind and text of the definitions of a file, its references, and mentions of names that it knows."""
     places = _captured_names(data, captures, find_units, spelling_of(language))
     for node in captures.get("expression", ()):
-        _add_expression(data, places, node.start_byte, node.end_byte)
+        _add_expression(data, places, node, _SPACED_CALL if language == "vala" else _CALL_IN_TEXT)
     if language in _TAGGED:
         _add_components(data, places, captures.get("name", ()))
         return places
@@ -241,12 +248,15 @@ def _add_components(data: bytes, names: dict[int, tuple[int, bytes]], tags: Iter
             names[start] = _CALL, text
 
 
-def _add_expression(data: bytes, names: dict[int, tuple[int, bytes]], start: int, end: int) -> None:
+def _add_expression(
+    data: bytes, names: dict[int, tuple[int, bytes]], node: Node, call_pattern: re.Pattern[bytes]
+) -> None:
     """Add the calls in an expression of a template; one that is a name alone is a mention, of a handler for example."""
+    start, end = node.start_byte, node.end_byte
     text = data[start:end].strip()
     if text.replace(b"_", b"").isalnum() and not text[:1].isdigit():
         names.setdefault(data.index(text, start), (_NAME, text[:MAX_NAME]))
-    for call in _CALL_IN_TEXT.finditer(data, start, end):
+    for call in call_pattern.finditer(data, start, end):
         if len(call[1]) <= MAX_NAME:
             names.setdefault(call.start(1), (_CALL, call[1]))
 
