@@ -38,6 +38,13 @@ _COMMENT: Final = re.compile(
     r"""^\s*(?:[rRbBuU]{0,2}\"{3}|'{3}|/\*\*?|//[/!]?|\#+|;+|--+|\*)\s*(.*?)\s*(?:\"{3}|'{3}|\*/)?$"""
 )
 _COMMENT_ENDS: Final = ('"""', "'''", "*/")
+_STOP: Final = re.compile(r"\.(?=\s|$)")
+_NO_BEGINNINGS: Final = frozenset(
+    "and are because but either even he however if is it note now otherwise she so since that then there these they "
+    "this those though todo unless we when whether while you".split()
+)
+"""First words of sentences that say something about the code instead of naming what it does."""
+
 _SENTENCE: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)*")
 """Words only: the query is printed in quotation marks, to be pasted into a shell."""
 
@@ -87,11 +94,13 @@ def _first_sentence(lines: list[str], name: str) -> str:
     comment = next((match for line in lines if (match := _COMMENT.match(line)) and match[1]), None)
     if comment is None:
         return ""
-    text, stop, _ = comment[1].partition(".")
+    text, *rest = _STOP.split(comment[1], maxsplit=1)
     words = text.split()
     words = words[1:] if words[:1] == [name] else words
+    if words and words[0].lower() in _NO_BEGINNINGS:
+        return ""
     # Without a full stop or the end of the comment the sentence may go on in the next line.
-    is_whole = bool(stop) or comment[0].rstrip().endswith(_COMMENT_ENDS)
+    is_whole = bool(rest) or comment[0].rstrip().endswith(_COMMENT_ENDS)
     if not is_whole or not _MIN_WORDS <= len(words) <= _MAX_WORDS or not _SENTENCE.fullmatch(text):
         return ""
     return " ".join([words[0].lower() if words[0].istitle() else words[0], *words[1:]])

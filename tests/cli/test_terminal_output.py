@@ -73,6 +73,8 @@ def test_init_suggests_a_query_that_has_a_result_and_compares_with_nothing(cli: 
             "reads the settings of a shop",
         ),
         ({"a.py": 'def run():\n    """Run it now."""\n'}, "run it now"),
+        ({"a.py": 'def run_it():\n    """Even though the org.shop file is there."""\n'}, "run it"),
+        ({"a.py": 'def run_it():\n    """We choose not to call others."""\n'}, "run it"),
         (
             {"a.py": 'def run():\n    """Run it now."""\n', "b.py": 'def f():\n    """Write all rows at once."""\n'},
             "write all rows at once",
