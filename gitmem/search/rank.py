@@ -17,6 +17,7 @@ import numpy as np
 from gitmem.arrays import NDArray
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.adjacent_turns import TURN_KIND, score_adjacent_turns
+from gitmem.search.asked_roles import asks_for
 from gitmem.search.best_sums import sum_best
 from gitmem.search.defined_names import definition_features
 from gitmem.search.fuse import standardise_lexical
@@ -90,6 +91,12 @@ Subjects of commits (`tests/bench/change_requests.py`) are best from 0.7 to 0.8.
 """
 
 _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
+
+ASKED_STRENGTH: Final = -0.3
+"""How much a role counts against a file if the query asks for it: for it, by one logit for tests."""
+
+_OF_SUBJECTS: Final = ("symbol", "stem", "folder", "path_cosine")
+"""Features that a test, an example or a document has for the names of the code that it is about."""
 
 _RARE: Final = frozenset(
     ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", "conversation",
@@ -215,9 +222,20 @@ def compute_features(
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }
+    about_others = _measure_descriptions(features, shares)
+    features |= {name: (1.0 - about_others) * features[name] for name in _OF_SUBJECTS}
     if query.facets:
         features |= {name: TEXT_SHARE * features[name] for name in _OF_NAMES}
     return features
+
+
+def _measure_descriptions(features: Features, shares: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return how much a candidate only describes other code, from 0 to 1: less if the query asks for its role."""
+    # Where nearly all files are tests, they are the subject themselves. The same holds for documents, see
+    # `_role_strengths`.
+    of_tests = min(1.0, (1.0 - shares.get("test", 0.0)) / (1.0 - DOMINANT_SHARE))
+    described = of_tests * features["test"] + features["example"] + features["document"]
+    return np.maximum(described, 0.0)
 
 
 def combine_features(features: Features, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
@@ -352,7 +370,7 @@ def _path_features(
 _CUES: Final[Mapping[str, frozenset[str]]] = {
     "test": frozenset(("test", "spec", "fixtur", "mock")),
     "example": frozenset(("exampl", "sampl", "demo", "tutorial", "benchmark", "bench")),
-    "document": frozenset(("doc", "document", "readm", "changelog", "guid", "licens")),
+    "document": frozenset(("doc", "document", "documentation", "readm", "changelog", "guid", "licens")),
     "auxiliary": frozenset(("vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local", "noop")),
 }
 """Terms of a query that ask for files of a role."""
@@ -366,14 +384,16 @@ From the second on the repository consists of documents, so they are what a quer
 
 
 def _role_strengths(query: ParsedQuery, weights: _TermWeights, shares: Mapping[str, float]) -> dict[str, float]:
-    """Return how much each role counts against a file, from 0 to 1.
+    """Return how much each role counts against a file, from 0 to 1, or `ASKED_STRENGTH`.
 
-    It counts less by the share of the query's idf that asks for the role: one word of many does not waive it.
+    It counts less by the share of the query's idf that mentions the role: one word of many does not waive it.
     """
     strengths = {}
     for role, cues in _CUES.items():
         mentioned = sum(weights.idf.get(term, 0.0) for term in query.terms if term in cues) / weights.total
         strengths[role] = max(0.0, 1.0 - mentioned)
+        if mentioned and asks_for(role, query.text.text):
+            strengths[role] = ASKED_STRENGTH
     documents = shares.get("document", 0.0) / max(1.0 - shares.get("test", 0.0), 1e-9)
     usual = (DOMINANT_SHARE - documents) / (DOMINANT_SHARE - USUAL_SHARE)
     strengths["document"] *= min(1.0, max(0.0, usual))

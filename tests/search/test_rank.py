@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.search.adjacent_turns import NEXT_SHARE
+from gitmem.search.asked_roles import asks_for
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.path_roles import content_terms
 from gitmem.search.qualified_names import telling_name
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
+    ASKED_STRENGTH,
     CHUNK_DECAY,
     COUNTED_CHUNKS,
     RECORD_WEIGHTS,
@@ -28,6 +30,7 @@ from gitmem.types import CHUNK_TYPES
 from gitmem.words import stem
 
 PATHS = ["lib/keys.py", "tests/test_keys.py", "docs/keys.md"]
+CODE_PATHS = ["lib/keys.py", "lib/rings.py", "lib/shops.py"]
 fused = st.floats(-2, 4, width=32)
 
 
@@ -122,6 +125,57 @@ def test_a_word_of_several_parts_covers_its_parts(query: str, symbol: str, preci
     parsed = parse_query(query)._replace(names=())
     features = compute_features(parsed, make_candidates([(0, 0.0)], symbol), {query: 2.0})
     assert features["symbol"].tolist() == pytest.approx([precision**0.5])
+
+
+NAMES = ("symbol", "stem", "folder", "path_cosine")
+
+
+def features_of_names(query: str, share_of_tests: float) -> list[list[float]]:
+    """Return the features of names of a candidate in each of PATHS that is called like the query."""
+    candidates = make_candidates([(file, 0.0) for file in range(3)], "keys")
+    candidates = candidates._replace(path_cosine=np.full(3, 0.5, np.float32))
+    idf = dict.fromkeys(map(stem, query.split()), 1.0)
+    features = compute_features(parse_query(query), candidates, idf, {"test": share_of_tests})
+    return [[float(features[name][position]) for name in NAMES] for position in range(3)]
+
+
+def test_names_of_tests_and_documents_say_what_they_are_about() -> None:
+    code, test, document = features_of_names("lost keys", 0.5)
+    assert all(code[place] for place in (0, 1, 3))
+    assert test == document == [0.0] * 4
+
+
+def test_names_of_tests_count_for_a_query_about_tests_and_where_nearly_all_files_are_tests() -> None:
+    for query, share in (("test keys", 0.5), ("lost keys", 0.98), ("lost keys", 1.0)):
+        code, test, _ = features_of_names(query, share)
+        expected = 0.5 if query == "test keys" else (share - 0.95) / 0.05
+        assert test[3] == pytest.approx(expected * code[3])
+        assert test[0] == pytest.approx(expected * code[0])
+
+
+@pytest.mark.parametrize(
+    ("query", "role"),
+    [
+        ("tests for lost keys", "test"),
+        ("unit test of keys", "test"),
+        ("lost keys tests", "test"),
+        ("examples of keys", "example"),
+        ("documentation about keys", "document"),
+        ("keys in the readme", "document"),
+    ],
+)
+def test_a_query_for_a_role_prefers_its_files(query: str, role: str) -> None:
+    idf = dict.fromkeys(parse_query(query).terms, 1.0)
+    candidates = make_candidates([(0, 0.0)])._replace(paths=[{"document": "docs/keys.md"}.get(role, f"{role}s/a.py")])
+    features = compute_features(parse_query(query), candidates, idf)
+    assert features[role].tolist() == [ASKED_STRENGTH]
+
+
+@pytest.mark.parametrize(
+    "query", ["test runner for keys", "testing client", "example based search", "documentation generator"]
+)
+def test_a_query_for_code_that_has_to_do_with_a_role_is_none_for_its_files(query: str) -> None:
+    assert not any(asks_for(role, query) for role in ("test", "example", "document"))
 
 
 def test_features_of_a_hit_add_up_to_its_score_without_binary_ones_that_are_zero() -> None:
@@ -299,7 +353,7 @@ def test_a_frequent_name_of_a_long_text_defines_less_than_a_rare_one() -> None:
 def test_a_request_keeps_less_of_the_distances_between_paths(request_likelihood: float, kept: float) -> None:
     query = parse_query("rotation of keys")._replace(request=request_likelihood)
     candidates = make_candidates([(0, 1.0), (1, 1.0), (2, 1.0)])._replace(
-        path_cosine=np.array([0.6, 0.1, 0.0], np.float32)
+        path_cosine=np.array([0.6, 0.1, 0.0], np.float32), paths=CODE_PATHS
     )
     cosines = compute_features(query, candidates, {})["path_cosine"]
     assert cosines == pytest.approx([0.6, 0.6 - kept * 0.5, 0.6 - kept * 0.6])
@@ -307,7 +361,7 @@ def test_a_request_keeps_less_of_the_distances_between_paths(request_likelihood:
 
 def test_for_a_request_paths_are_compared_with_the_best_one_without_filters() -> None:
     candidates = make_candidates([(0, 1.0), (1, 1.0)])._replace(
-        path_cosine=np.array([0.4, 0.9], np.float32), pool=np.array([True, False])
+        path_cosine=np.array([0.4, 0.9], np.float32), pool=np.array([True, False]), paths=CODE_PATHS
     )
     cosines = compute_features(parse_query("fix rotation of keys in ring"), candidates, {})["path_cosine"]
     assert cosines == pytest.approx([0.4, 0.5])
