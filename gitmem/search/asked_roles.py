@@ -6,14 +6,17 @@ from typing import Final
 
 from gitmem.lazy_pattern import lazy_pattern
 
-_ABOUT: Final = r"(?: (?:for|of|about|on|that|which|covering|using|with)\b|\W*$)"
+_OF: Final = r" (?:for|of|about|on|that|which|covering|using|with)\b"
 _ASKING: Final[Mapping[str, Pattern[str]]] = {
     "test": lazy_pattern(
-        r"\b(?:unit|integration|regression|functional|e2e)[ -]tests?\b|\btest cases?\b|\btests" + _ABOUT, IGNORECASE
+        r"\b(?:unit|integration|regression|functional|e2e)[ -]tests?\b|\btest cases?\b|\btests?"
+        + _OF
+        + r"|\btests\W*$",
+        IGNORECASE,
     ),
-    "example": lazy_pattern(r"\bexamples?" + _ABOUT + r"|\bsample (?:code|app)", IGNORECASE),
+    "example": lazy_pattern(r"(?<!for )\bexamples?(?:" + _OF + r"|\W*$)|\bsample (?:code|app)", IGNORECASE),
     "document": lazy_pattern(
-        r"\b(?:documentation|docs)" + _ABOUT + r"|\breadme\b|\bchangelog\b|\buser guide\b",
+        r"\b(?:documentation|docs)(?:" + _OF + r"|\W*$)|\breadme\b|\bchangelog\b|\buser guide\b",
         IGNORECASE,
     ),
 }
