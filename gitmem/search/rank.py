@@ -169,18 +169,22 @@ RELATED_SHARE: Final = 0.8
 
 
 class _TermWeights(NamedTuple):
-    """The idf of each term of a part of the query, their sum, the weight of the part, and the terms by their roots."""
+    """The idf of each term of a part of the query, their sum, the weight of the part, and the terms by their roots.
+
+    `is_line` is True for a query of one line, whose words may be words of several parts in a name.
+    """
 
     idf: Mapping[str, float]
     total: float
     weight: float
     by_root: Mapping[str, str] = MappingProxyType({})
+    is_line: bool = False
 
 
 def _facet_weights(query: ParsedQuery, idf: Mapping[str, float]) -> list[_TermWeights]:
     """Return the terms of each facet with their idf; a query of one line is one facet."""
     if not query.facets:
-        return [_TermWeights(idf, sum(idf.values()) or 1.0, 1.0, _by_root(idf))]
+        return [_TermWeights(idf, sum(idf.values()) or 1.0, 1.0, _by_root(idf), is_line=True)]
     facets = []
     for terms, weight in query.facets:
         own = {term: idf[term] / query.weights[term] for term in terms if term in idf}
@@ -342,7 +346,8 @@ def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
         for term in terms:
             if term in met:
                 continue
-            if any(term in whole for whole in shared):  # the query has the word of which this is a part: `websocket`
+            # The query has the word of which this is a part: `websocket`. A long text has too many words for this.
+            if weights.is_line and any(term in whole for whole in shared):
                 covered += 1.0
                 continue
             related = next((weights.by_root[root] for root in roots_of(term) if root in weights.by_root), None)

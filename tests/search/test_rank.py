@@ -20,6 +20,7 @@ from gitmem.search.rank import (
     COUNTED_CHUNKS,
     RECORD_WEIGHTS,
     RELATED_SHARE,
+    TEXT_SHARE,
     WEIGHTS,
     Candidates,
     combine_features,
@@ -125,6 +126,13 @@ def test_a_word_of_several_parts_covers_its_parts(query: str, symbol: str, preci
     parsed = parse_query(query)._replace(names=())
     features = compute_features(parsed, make_candidates([(0, 0.0)], symbol), {query: 2.0})
     assert features["symbol"].tolist() == pytest.approx([precision**0.5])
+
+
+def test_in_a_long_text_a_word_covers_no_parts() -> None:
+    parsed = parse_query("websocket\n\nIt is closed.")
+    idf = {term: 2.0 * weight for term, weight in parsed.weights.items()}
+    features = compute_features(parsed, make_candidates([(0, 0.0)], "WebSocket"), idf)
+    assert features["symbol"].tolist() == pytest.approx([TEXT_SHARE * (1 / 3) ** 0.5])
 
 
 NAMES = ("symbol", "stem", "folder", "path_cosine")
