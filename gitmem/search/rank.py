@@ -96,7 +96,7 @@ ASKED_STRENGTH: Final = -0.3
 """How much a role counts against a file if the query asks for it: for it, by one logit for tests."""
 
 _OF_SUBJECTS: Final = ("symbol", "stem", "folder", "path_cosine")
-"""Features that a test, an example or a document has for the names of the code that it is about."""
+"""Features that a test or an example has for the names of the code that it is about."""
 
 _RARE: Final = frozenset(
     ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", "conversation",
@@ -226,19 +226,22 @@ def compute_features(
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }
-    about_others = _measure_descriptions(features, shares)
+    about_others = _measure_descriptions(features, candidates.chunk_type, shares)
     features |= {name: (1.0 - about_others) * features[name] for name in _OF_SUBJECTS}
     if query.facets:
         features |= {name: TEXT_SHARE * features[name] for name in _OF_NAMES}
     return features
 
 
-def _measure_descriptions(features: Features, shares: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return how much a candidate only describes other code, from 0 to 1: less if the query asks for its role."""
-    # Where nearly all files are tests, they are the subject themselves. The same holds for documents, see
-    # `_role_strengths`.
+def _measure_descriptions(
+    features: Features, chunk_types: NDArray[np.uint8], shares: Mapping[str, float]
+) -> NDArray[np.float64]:
+    """Return how much a candidate is code about other code, from 0 to 1: less if the query asks for its role."""
+    # Where nearly all files are tests, they are the subject themselves. Prose has the names of subjects that people
+    # look for, too, such as `CONTRIBUTING.md`.
     of_tests = min(1.0, (1.0 - shares.get("test", 0.0)) / (1.0 - DOMINANT_SHARE))
-    described = of_tests * features["test"] + features["example"] + features["document"]
+    of_examples = features["example"] + features["document"]
+    described = of_tests * features["test"] + of_examples * (1.0 - _IS_PROSE[chunk_types])
     return np.maximum(described, 0.0)
 
 

@@ -138,19 +138,27 @@ def test_in_a_long_text_a_word_covers_no_parts() -> None:
 NAMES = ("symbol", "stem", "folder", "path_cosine")
 
 
-def features_of_names(query: str, share_of_tests: float) -> list[list[float]]:
+def features_of_names(query: str, share_of_tests: float, chunk_type: str = "function") -> list[list[float]]:
     """Return the features of names of a candidate in each of PATHS that is called like the query."""
     candidates = make_candidates([(file, 0.0) for file in range(3)], "keys")
-    candidates = candidates._replace(path_cosine=np.full(3, 0.5, np.float32))
+    types = np.full(3, CHUNK_TYPES.index(chunk_type), np.uint8)
+    candidates = candidates._replace(path_cosine=np.full(3, 0.5, np.float32), chunk_type=types)
     idf = dict.fromkeys(map(stem, query.split()), 1.0)
     features = compute_features(parse_query(query), candidates, idf, {"test": share_of_tests})
     return [[float(features[name][position]) for name in NAMES] for position in range(3)]
 
 
-def test_names_of_tests_and_documents_say_what_they_are_about() -> None:
+def test_names_of_tests_and_of_code_in_documentation_say_what_they_are_about() -> None:
     code, test, document = features_of_names("lost keys", 0.5)
     assert all(code[place] for place in (0, 1, 3))
     assert test == document == [0.0] * 4
+
+
+def test_names_of_pages_count() -> None:
+    code, test, document = features_of_names("lost keys", 0.5, "section")
+    assert test == [0.0] * 4
+    assert document[0] == code[0]
+    assert document[3] == code[3]
 
 
 def test_names_of_tests_count_for_a_query_about_tests_and_where_nearly_all_files_are_tests() -> None:
