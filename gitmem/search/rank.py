@@ -8,8 +8,7 @@ Features that compare candidates compare them with the *pool*, the candidates of
 removes results and changes no sum.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,21 +16,20 @@ import numpy as np
 from gitmem.arrays import NDArray
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.adjacent_turns import TURN_KIND, score_adjacent_turns
-from gitmem.search.asked_roles import asks_for
 from gitmem.search.best_sums import sum_best
 from gitmem.search.defined_names import definition_features
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
-from gitmem.search.line_search import names_containing, prefixes_of
+from gitmem.search.name_coverage import TermWeights, cover_names, weigh_facets
 from gitmem.search.parsed_query import ParsedQuery
-from gitmem.search.path_roles import ROLES, content_terms, path_names
+from gitmem.search.path_roles import ROLES, path_names
 from gitmem.search.qualified_names import telling_name
-from gitmem.search.related_words import prefixes_of_related, roots_of
+from gitmem.search.role_strengths import find_descriptions, weigh_roles
 from gitmem.search.row_roles import find_roles
 from gitmem.search.whole_conversations import measure_gaps
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
-# The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
+# The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query (`name_coverage`). The
 # weights of `lexical_gap`, `path` and the named places are not fitted: the fitting queries, which are short and
 # answered by whole files, do not bear on them.
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -51,7 +49,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "symbol_size": 0.97,  # words of the chunk, if the query is a symbol [log scale: 0 at about 50 words, 1 at 400]
     "function": 0.39,  # the chunk is a function or method [0 or 1]
     "prose": -2.4,  # the chunk is text instead of code [0 or 1, less in a repository of documents]
-    "test": -3.3,  # role of the row, less if the query mentions it, see `_role_strengths` [0 to 1], here and below
+    "test": -3.3,  # role of the row, less if the query mentions it [0 to 1, or `ASKED_STRENGTH`], here and below
     "example": -3.6,  # examples, demos, benchmarks
     "document": -2.8,  # documentation, change logs
     "auxiliary": -3.7,  # vendored, generated and compatibility code, migrations, translations
@@ -91,9 +89,6 @@ Subjects of commits (`tests/bench/change_requests.py`) are best from 0.7 to 0.8.
 """
 
 _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
-
-ASKED_STRENGTH: Final = -0.3
-"""How much a role counts against a file if the query asks for it: for it, by one logit for tests."""
 
 _OF_SUBJECTS: Final = ("symbol", "stem", "folder", "path_cosine")
 """Features that a test or an example has for the names of the code that it is about."""
@@ -164,39 +159,6 @@ Features = Mapping[str, NDArray[np.float64]]
 """One column for each name of WEIGHTS."""
 
 
-RELATED_SHARE: Final = 0.8
-"""What a word counts in a name if the query has a related one: `parser` for `parse`."""
-
-
-class _TermWeights(NamedTuple):
-    """The idf of each term of a part of the query, their sum, the weight of the part, and the terms by their roots.
-
-    `is_line` is True for a query of one line, whose words may be words of several parts in a name.
-    """
-
-    idf: Mapping[str, float]
-    total: float
-    weight: float
-    by_root: Mapping[str, str] = MappingProxyType({})
-    is_line: bool = False
-
-
-def _facet_weights(query: ParsedQuery, idf: Mapping[str, float]) -> list[_TermWeights]:
-    """Return the terms of each facet with their idf; a query of one line is one facet."""
-    if not query.facets:
-        return [_TermWeights(idf, sum(idf.values()) or 1.0, 1.0, _by_root(idf), is_line=True)]
-    facets = []
-    for terms, weight in query.facets:
-        own = {term: idf[term] / query.weights[term] for term in terms if term in idf}
-        if own:
-            facets.append(_TermWeights(own, sum(own.values()) or 1.0, weight, _by_root(own)))
-    return facets
-
-
-def _by_root(terms: Iterable[str]) -> dict[str, str]:
-    return {root: term for term in terms for root in roots_of(term)}
-
-
 def compute_features(
     query: ParsedQuery,
     candidates: Candidates,
@@ -204,8 +166,8 @@ def compute_features(
     shares: Mapping[str, float] = NO_SHARES,
 ) -> Features:
     """Compute the features of all candidates. `shares` is the share of each path role in the searched files."""
-    weights = _facet_weights(query, idf)
-    strengths = _role_strengths(query, _TermWeights(idf, sum(idf.values()) or 1.0, 1.0), shares)
+    weights = weigh_facets(query, idf)
+    strengths = weigh_roles(query.text.text, query.terms, idf, shares)
     by_file = _path_features(query, candidates.paths, weights)
     roles = find_roles(candidates.paths, candidates.file, candidates.symbol, candidates.is_generated)
     features = {
@@ -222,27 +184,15 @@ def compute_features(
         ),
         **_shape_features(query, candidates, strengths["document"]),
         **definition_features(query, candidates.symbol, candidates.chunk_type, _CAN_DEFINE, idf),
-        "symbol": _coverages(list(map(telling_name, candidates.symbol)), weights),
+        "symbol": cover_names(list(map(telling_name, candidates.symbol)), weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }
-    about_others = _measure_descriptions(features, candidates.chunk_type, shares)
+    about_others = find_descriptions(features, _IS_PROSE[candidates.chunk_type], shares)
     features |= {name: (1.0 - about_others) * features[name] for name in _OF_SUBJECTS}
     if query.facets:
         features |= {name: TEXT_SHARE * features[name] for name in _OF_NAMES}
     return features
-
-
-def _measure_descriptions(
-    features: Features, chunk_types: NDArray[np.uint8], shares: Mapping[str, float]
-) -> NDArray[np.float64]:
-    """Return how much a candidate is code about other code, from 0 to 1: less if the query asks for its role."""
-    # Where nearly all files are tests, they are the subject themselves. Prose has the names of subjects that people
-    # look for, too, such as `CONTRIBUTING.md`.
-    of_tests = min(1.0, (1.0 - shares.get("test", 0.0)) / (1.0 - DOMINANT_SHARE))
-    of_examples = features["example"] + features["document"]
-    described = of_tests * features["test"] + of_examples * (1.0 - _IS_PROSE[chunk_types])
-    return np.maximum(described, 0.0)
 
 
 def combine_features(features: Features, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
@@ -327,82 +277,15 @@ def _shape_features(
     }
 
 
-def _coverages(names: Sequence[str], facets: Sequence[_TermWeights]) -> NDArray[np.float64]:
-    """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
-    coverages = np.zeros(len(names))
-    terms = {term for facet in facets for term in facet.idf}
-    # Nearly all names have no term of the query; to split and stem them would be a third of a query.
-    for position in names_containing([*prefixes_of(terms), *prefixes_of_related(terms)], names):
-        own = content_terms(names[position])
-        coverages[position] = max(facet.weight * _coverage(own, facet) for facet in facets)
-    return coverages
-
-
-def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
-    """Return the geometric mean of two shares: of the name's terms in the query, and of the query's idf in the name."""
-    # Precision and recall of the name. Either alone would misjudge: a long name covers much of any query, and a name
-    # of one common word is covered by many.
-    shared = [term for term in terms if term in weights.idf]
-    covered, found = float(len(shared)), sum(map(weights.idf.__getitem__, shared))
-    if len(shared) < len(terms):
-        met = set(shared)
-        for term in terms:
-            if term in met:
-                continue
-            # The query has the word of which this is a part: `websocket`. A long text has too many words for this.
-            if weights.is_line and any(term in whole for whole in shared):
-                covered += 1.0
-                continue
-            related = next((weights.by_root[root] for root in roots_of(term) if root in weights.by_root), None)
-            if related is not None and related not in met:
-                met.add(related)
-                covered += RELATED_SHARE
-                found += RELATED_SHARE * weights.idf[related]
-    return float((covered / len(terms) * min(1.0, found / weights.total)) ** 0.5) if found else 0.0
-
-
 def _path_features(
-    query: ParsedQuery, paths: Sequence[str], weights: Sequence[_TermWeights]
+    query: ParsedQuery, paths: Sequence[str], weights: Sequence[TermWeights]
 ) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
     names = [path_names(path) for path in paths]
     return {
-        "stem": _coverages([name.stem for name in names], weights),
-        "folder": _coverages([name.folder for name in names], weights),
+        "stem": cover_names([name.stem for name in names], weights),
+        "folder": cover_names([name.folder for name in names], weights),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths])
         if query.paths
         else np.zeros(len(paths)),
     }
-
-
-_CUES: Final[Mapping[str, frozenset[str]]] = {
-    "test": frozenset(("test", "spec", "fixtur", "mock")),
-    "example": frozenset(("exampl", "sampl", "demo", "tutorial", "benchmark", "bench")),
-    "document": frozenset(("doc", "document", "documentation", "readm", "changelog", "guid", "licens")),
-    "auxiliary": frozenset(("vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local", "noop")),
-}
-"""Terms of a query that ask for files of a role."""
-
-USUAL_SHARE: Final = 0.7
-DOMINANT_SHARE: Final = 0.95
-"""Shares of documents in the files other than tests: up to the first, documents count against a file as usual.
-
-From the second on the repository consists of documents, so they are what a query looks for.
-"""
-
-
-def _role_strengths(query: ParsedQuery, weights: _TermWeights, shares: Mapping[str, float]) -> dict[str, float]:
-    """Return how much each role counts against a file, from 0 to 1, or `ASKED_STRENGTH`.
-
-    It counts less by the share of the query's idf that mentions the role: one word of many does not waive it.
-    """
-    strengths = {}
-    for role, cues in _CUES.items():
-        mentioned = sum(weights.idf.get(term, 0.0) for term in query.terms if term in cues) / weights.total
-        strengths[role] = max(0.0, 1.0 - mentioned)
-        if mentioned and asks_for(role, query.text.text):
-            strengths[role] = ASKED_STRENGTH
-    documents = shares.get("document", 0.0) / max(1.0 - shares.get("test", 0.0), 1e-9)
-    usual = (DOMINANT_SHARE - documents) / (DOMINANT_SHARE - USUAL_SHARE)
-    strengths["document"] *= min(1.0, max(0.0, usual))
-    return strengths

@@ -8,18 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.search.adjacent_turns import NEXT_SHARE
-from gitmem.search.asked_roles import asks_for
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
+from gitmem.search.name_coverage import RELATED_SHARE
 from gitmem.search.path_roles import content_terms
 from gitmem.search.qualified_names import telling_name
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
-    ASKED_STRENGTH,
     CHUNK_DECAY,
     COUNTED_CHUNKS,
     RECORD_WEIGHTS,
-    RELATED_SHARE,
     TEXT_SHARE,
     WEIGHTS,
     Candidates,
@@ -27,6 +25,7 @@ from gitmem.search.rank import (
     compute_features,
     features_of,
 )
+from gitmem.search.role_strengths import ASKED_STRENGTH, asks_for
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import stem
 
