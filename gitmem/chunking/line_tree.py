@@ -12,6 +12,9 @@ from typing import Final
 from gitmem.chunking.grammar import LineRules, Node
 
 _LINE: Final = re.compile(rb"^(?P<indent>[ \t]*)(?P<text>\S[^\n]*)$", re.MULTILINE)
+_CONTINUES: Final = re.compile(rb"\{$|(?:rescue|ensure|else)\b")
+"""Lines that belong to the definition above, though they are not indented more: its body begins, or a part of it."""
+
 _IDENTIFIER: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_IDENTIFIERS: Final = 50_000
 """Identifiers of one file that are looked at."""
@@ -69,7 +72,7 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
     for start, end, indent, is_comment in _split_lines(data, rules):
         header = None if is_comment else _header(data, start, end, indent, rules)
         closing = not header and rules.closing is not None and rules.closing.match(data, start, end) is not None
-        continues = closing or data[start:end] == b"{"  # the body of the definition above
+        continues = closing or _CONTINUES.match(data, start, end) is not None
         above = _close(data, stack, indent, header=header is not None, continues=continues, rules=rules)
         for node in stack[1:]:
             node.end_byte = end
@@ -129,7 +132,7 @@ def _close(
         if header and not indent:
             del stack[1:]
         return comments
-    # The line that closes a definition, such as `end`, stands below its first word, and so may `{`.
+    # The line that closes a definition, such as `end`, stands below its first word.
     while len(stack) > 1 and (stack[-1].indent > indent or (stack[-1].indent == indent and not continues)):
         stack.pop()
     return []

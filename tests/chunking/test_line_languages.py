@@ -354,6 +354,13 @@ def test_lines_with_a_blank_line_between_are_apart() -> None:
     assert [text[node.start_byte : node.end_byte] for node in function.children] == [b"one;", b"two;\n\tthree;"]
 
 
+def test_a_part_of_a_definition_that_handles_errors_belongs_to_it() -> None:
+    text = b"class A\n  def first\n    x\n  rescue e\n    y\n  ensure\n    z\n  end\n\n  def last\n    1\n  end\nend\n"
+    elements = {each.symbol: each for each in find_elements(text, "crystal").elements}
+    lines = {symbol: (e.first_line, e.last_line) for symbol, e in elements.items()}
+    assert lines == {"A": (1, 13), "A.first": (2, 8), "A.last": (10, 13)}
+
+
 def test_a_brace_below_a_definition_begins_its_body() -> None:
     text = b"public class A\n{\n    public void first ()\n    {\n        x ();\n    }\n}\n"
     elements = {each.symbol: each for each in find_elements(text, "vala").elements}

@@ -38,6 +38,7 @@ _BASIC: Final = (
     r"(?i:(?:(?:public|private|protected|friend|shared|overrides|overridable|overloads|static|async|partial|mustoverride"
     r"|mustinherit|notinheritable|notoverridable|default|readonly|withevents|shadows)\s+)*"
 )
+# Attributes and a modifier; each pattern adds how many of the latter there are.
 _VALA: Final = (
     r"(?:\[[^\]\n]*\]\s*)?(?:(?:public|private|protected|internal|static|abstract|virtual|override|async|inline|extern|sealed"
     r"|partial|owned|unowned|signal|delegate)\s+)"
