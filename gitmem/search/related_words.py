@@ -39,8 +39,10 @@ _ENDINGS: Final = (
     _Ending("sis", "z", 5),  # analysis
 )
 
-_UNRELATED: Final = frozenset("center corner folder header letter master number offer order pointer power".split())
-"""Words that only look formed from a verb (`fold`, `head`, `point`)."""
+_UNRELATED: Final = frozenset(
+    "center corner folder header letter master number offer order original pointer power statement".split()
+)
+"""Words that only look formed from a verb (`fold`, `head`, `state`), or mean something else in code (`origin`)."""
 
 _DOUBLED: Final = frozenset("bcdfgklmnprtv")
 """Letters that are doubled before an ending: `run` and `runner`."""

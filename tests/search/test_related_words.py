@@ -42,7 +42,17 @@ def test_words_formed_from_a_verb_are_related_to_it(family: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pair", ["state station", "port portion", "auth author", "head header", "use user", "part parser"]
+    "pair",
+    [
+        "state station",
+        "port portion",
+        "auth author",
+        "head header",
+        "use user",
+        "part parser",
+        "state statement",
+        "origin original",
+    ],
 )
 def test_words_that_only_look_alike_are_not_related(pair: str) -> None:
     assert not _are_related(*pair.split())
