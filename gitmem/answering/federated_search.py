@@ -32,7 +32,7 @@ from gitmem.search.hits import Hit
 from gitmem.search.outdated import Outdated
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope, passing_paths
-from gitmem.search.unit_rating import QueryMeaning
+from gitmem.search.unit_meaning import QueryMeaning
 from gitmem.store.combined_segments import CombinedSegments
 from gitmem.store.combined_view import CombinedView, RepositoryView
 from gitmem.types import REPOSITORY_END

@@ -33,7 +33,7 @@ from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, co
 from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY
-from gitmem.search.unit_rating import QueryMeaning
+from gitmem.search.unit_meaning import QueryMeaning
 from gitmem.store.graph import RowGraph
 
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
@@ -151,9 +151,9 @@ def _search_scope(
 
 
 def _find_meaning(retrieved: Retrieval, encoder: Encoder) -> QueryMeaning | None:
-    """Return what the query means; None if definitions are not compared by it: in records, and for a name of code."""
+    """Return what the query means; None if definitions are not compared by it: in records, and for the name of code."""
     query = retrieved.query
-    if retrieved.names_vector is None or query.bare or query.coded:
+    if retrieved.names_vector is None or query.coded:
         return None
     names = encoder.names
     return QueryMeaning(query, retrieved.idf, retrieved.names_vector, names, names is encoder)

@@ -29,8 +29,8 @@ Evidence of the query is always reported, the first pieces of definitions if the
 piece, rows if they are shown instead of the best one of their file, and notes if they are outdated or replace others.
 """
 
-COMPARED_ROWS: Final = 6
-LARGEST_LIFT: Final = 2.0
+COMPARED_ROWS: Final = 8
+LARGEST_LIFT: Final = 3.0
 """Best rows of a file whose definitions are compared, and how much less than the best one they may have [logits]."""
 
 WHOLE_BYTES: Final = 3200

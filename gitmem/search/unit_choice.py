@@ -1,27 +1,25 @@
 """Choose the definitions that are shown for the files that a search found.
 
 Each hit stands for a row of the index, and names further rows of its file that match. All definitions in these rows are
-rated (`unit_rating`), and the hits of a file show the best of them. Further ones follow if other files do not fill the
-list.
+rated (`unit_meaning`, `unit_rating`), and the hits of a file show the best of them. Further ones follow if other files
+do not fill the list.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from typing import Final
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit, show_whole
+from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy, find_original
-from gitmem.search.unit_rating import (
-    QueryMeaning,
-    RatedUnit,
-    Texts,
-    find_matching,
-    is_named,
-    rate_by_meaning,
-    rate_by_words,
-)
+from gitmem.search.unit_meaning import QueryMeaning, Texts, rate_by_meaning
+from gitmem.search.unit_rating import RatedUnit, find_matching, is_named, rate_by_words
+
+NAME_BONUS: Final = 0.1
+"""What a name that has the query counts if that is one word, relative to a cosine."""
 
 
 class _Row(NamedTuple):
@@ -81,17 +79,27 @@ def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str]) -> list[
     return [_Row(hit, rate_by_words(hit, texts[hit.source], terms) if hit.units else ()) for hit in hits]
 
 
+def rows_of_file(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the rows of a file among which its hits choose, in the order of the ranking."""
+    return sorted([*hits, *hits[0].others], key=lambda row: row.scores.get(LIFT, 0.0))
+
+
+def is_compared(place: int, row: Hit) -> bool:
+    """Return whether the definitions of a row of a file are compared; `place` is its place in the ranking, from 0."""
+    return place < COMPARED_ROWS and row.scores.get(LIFT, 0.0) <= LARGEST_LIFT
+
+
 def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> list[_Row]:
     """Add the best definitions of each file in place of its hits, and return the rows that they are from."""
     hits_by_file: dict[str, list[Hit]] = {}
     for hit in hits:
         hits_by_file.setdefault(hit.path, []).append(hit)
     # A file with one row that is one definition leaves no choice.
-    rows_by_file = {path: _rows_of_file(own) for path, own in hits_by_file.items()}
+    rows_by_file = {path: rows_of_file(own) for path, own in hits_by_file.items()}
     compared = [row for rows in rows_by_file.values() if len(rows) > 1 or rows[0].units for row in rows]
     rated = dict(zip(map(_key, compared), rate_by_meaning(compared, texts, meaning), strict=True))
     rows_of = {path: [_Row(row, rated.get(_key(row), ())) for row in rows] for path, rows in rows_by_file.items()}
-    free = {path: _order(rows, meaning.query.terms) for path, rows in rows_of.items()}
+    free = {path: _order(rows, meaning.query) for path, rows in rows_of.items()}
     placed: list[_Row] = []
     for hit, twins in _find_twins(hits, rated, texts):
         left = free[hit.path]
@@ -133,26 +141,30 @@ def _key(row: Hit) -> tuple[str, int]:
     return row.path, row.chunk
 
 
-def _rows_of_file(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the rows of a file among which its hits choose, in the order of the ranking."""
-    return sorted([*hits, *hits[0].others], key=lambda row: row.scores.get(LIFT, 0.0))
-
-
-def _order(rows: Sequence[_Row], terms: Sequence[str]) -> list[_Row]:
+def _order(rows: Sequence[_Row], query: ParsedQuery) -> list[_Row]:
     """Return the best rows of a file by their best definitions, and then the others.
 
     Which rows are compared does not depend on the number of requested results. A long definition is in several rows: if
-    the query only names it, the first one precedes the others, as in `first_pieces`.
+    the query only names it, the first one precedes the others, as in `first_pieces`. A query of one word that
+    definitions have as their name means these.
     """
     if len(rows) == 1:
         return list(rows)
-    near = [row for row in rows[:COMPARED_ROWS] if row.hit.scores.get(LIFT, 0.0) <= LARGEST_LIFT]
+    near = [row for place, row in enumerate(rows) if is_compared(place, row.hit)]
+    ratings = {_key(row.hit): row.rated[0].rating for row in near}
     best: dict[tuple[str, str], float] = {}
     for row in near:
-        if is_named(row.rated[0].unit, terms):
-            best[_definition(row)] = max(row.rated[0].rating, best.get(_definition(row), -math.inf))
-    ordered = sorted(near, key=lambda row: (-best.get(_definition(row), row.rated[0].rating), row.hit.start))
+        if is_named(row.rated[0].unit, query.terms):
+            ratings[_key(row.hit)] += NAME_BONUS * query.bare
+            best[_definition(row)] = max(ratings[_key(row.hit)], best.get(_definition(row), -math.inf))
+    ordered = sorted(near, key=lambda row: (-best.get(_definition(row), ratings[_key(row.hit)]), row.hit.start))
+    if query.bare:
+        ordered.sort(key=lambda row: not _defines_name(row.hit))
     return [*ordered, *rows[len(near) :]]
+
+
+def _defines_name(row: Hit) -> bool:
+    return bool(row.scores.get("definition") or row.scores.get("definition_folded"))
 
 
 def _definition(row: _Row) -> tuple[str, str]:

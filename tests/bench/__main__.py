@@ -25,6 +25,7 @@ from tests.bench import (
     fit_history_weights,
     fit_past_weights,
     fit_request_words,
+    fit_unit_weights,
     history,
     hook,
     http_search,
@@ -127,6 +128,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "fit-history-weights": fit_history_weights,
     "fit-past-weights": fit_past_weights,
     "fit-request-words": fit_request_words,
+    "fit-unit-weights": fit_unit_weights,
 }
 
 

@@ -11,7 +11,7 @@ from tests.gitrepo import Repo
 from tests.sample import Cli
 
 SHORT = """\
-class Cache:
+class Shelf:
     def add_entries(self, entries):
         for entry in entries:
             self.entries.append(entry)
@@ -52,27 +52,55 @@ def indexed(cli: Cli, path: Path, text: str) -> Repo:
 
 def test_a_method_that_shares_a_row_is_chosen_by_its_meaning(cli: Cli, tmp_path: Path) -> None:
     repo = indexed(cli, tmp_path / "repo", SHORT)
-    assert results(cli, repo, QUERY)[0]["symbol"] == "Cache.purge"
+    assert results(cli, repo, QUERY)[0]["symbol"] == "Shelf.purge"
     # Words alone prefer the method that repeats one of them.
-    assert results(cli, repo, "--mode", "lexical", QUERY)[0]["symbol"] == "Cache.add_entries"
+    assert results(cli, repo, "--mode", "lexical", QUERY)[0]["symbol"] == "Shelf.add_entries"
 
 
 def test_several_repositories_show_the_same_definitions_as_one(cli: Cli, tmp_path: Path) -> None:
     repo, other = indexed(cli, tmp_path / "repo", long_methods()), indexed(cli, tmp_path / "other", "value = 1\n")
     found = results(cli, repo, "--repo", str(repo.path), "--repo", str(other.path), QUERY)
-    assert found[0]["symbol"] == "Cache.purge"
+    assert found[0]["symbol"] == "Shelf.purge"
     assert found[0]["path"] == "src/cache.py"
 
 
 def test_the_name_of_a_definition_finds_it_whatever_it_means(cli: Cli, tmp_path: Path) -> None:
     repo = indexed(cli, tmp_path / "repo", SHORT)
-    assert results(cli, repo, "add_entries")[0]["symbol"] == "Cache.add_entries"
-    assert results(cli, repo, "save")[0]["symbol"] == "Cache.save"
+    assert results(cli, repo, "add_entries")[0]["symbol"] == "Shelf.add_entries"
+    assert results(cli, repo, "save")[0]["symbol"] == "Shelf.save"
 
 
 def test_a_single_word_finds_the_definition_with_it_in_its_name(cli: Cli, tmp_path: Path) -> None:
     repo = indexed(cli, tmp_path / "repo", long_methods())
-    assert results(cli, repo, "expired")[0]["symbol"] == "Cache.count_expired_entries"
+    assert results(cli, repo, "expired")[0]["symbol"] == "Shelf.count_expired_entries"
+
+
+def test_a_single_word_shows_the_definition_of_that_name(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    steps = "".join(f"        self.snapshots.append(snapshot[{place}])\n" for place in range(40))
+    repo.commit({
+        "raft.py": f"class Snapshots:\n    def collect(self, snapshot):\n{steps}\n\ndef snapshot():\n    return 1\n",
+        "page.py": "def render(page):\n    return page.title\n",
+    })  # fmt: skip
+    assert cli("index", cwd=repo.path).code == 0
+    assert results(cli, repo, "snapshot")[0]["symbol"] == "snapshot"
+
+
+def test_a_single_word_shows_the_class_instead_of_a_helper(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    methods = "".join(
+        f"    def {name}_cookies(self, cookies):\n"
+        + "".join(f"        self.jar.{name}(cookies[{place}], {place})\n" for place in range(30))
+        for name in ("send", "store", "expire")
+    )
+    helper = "    def clear_cookies(self):\n        self.jar.clear(cookies=True)\n"
+    repo.commit({
+        "cookies.py": f"class CookieJar:\n    name = 'jar'\n{methods}{helper}",
+        "page.py": "def render(page):\n    return page.title\n",
+    })  # fmt: skip
+    assert cli("index", cwd=repo.path).code == 0
+    assert results(cli, repo, "cookies")[0]["symbol"] == "CookieJar"
+    assert results(cli, repo, "clear_cookies")[0]["symbol"] == "CookieJar.clear_cookies"
 
 
 def test_a_file_with_the_same_definition_as_another_is_not_lost(cli: Cli, tmp_path: Path) -> None:
@@ -81,11 +109,11 @@ def test_a_file_with_the_same_definition_as_another_is_not_lost(cli: Cli, tmp_pa
         f"    folder.read(entries={place}, expired=folder.times[{place}])\n" for place in range(22)
     )
     purge = long_methods().partition("    def purge")[2].partition("    def save")[0]
-    repo.commit({"src/disk.py": f"{other}\n\nclass Cache:\n    def purge{purge}"})
+    repo.commit({"src/disk.py": f"{other}\n\nclass Shelf:\n    def purge{purge}"})
     assert cli("index", cwd=repo.path).code == 0
     found = results(cli, repo, "-n", "2", QUERY)
     assert [(each["path"], each["symbol"]) for each in found] == [
-        ("src/cache.py", "Cache.purge"),
+        ("src/cache.py", "Shelf.purge"),
         ("src/disk.py", "expired_entries_on_disk"),
     ]
 
@@ -106,7 +134,7 @@ def test_a_long_class_is_shown_once(cli: Cli, tmp_path: Path) -> None:
     ))  # fmt: skip
     found = results(cli, repo, "cache whose entries expire")
     places = [(each["path"], each["start_line"], each["symbol"]) for each in found]
-    assert ("src/cache.py", 1, "Cache") in places
+    assert ("src/cache.py", 1, "Shelf") in places
     assert len(places) == len(set(places)) > 4
 
 
@@ -119,12 +147,12 @@ def test_a_filter_on_the_kind_of_definitions_holds(cli: Cli, tmp_path: Path) -> 
 def test_the_explanation_adds_up_for_a_row_shown_instead_of_the_best(cli: Cli, tmp_path: Path, limit: str) -> None:
     repo = indexed(cli, tmp_path / "repo", long_methods())
     first, *others = results(cli, repo, "-n", limit, "--explain", QUERY)
-    assert first["symbol"] == "Cache.purge"
+    assert first["symbol"] == "Shelf.purge"
     assert "row_choice" in {part["name"] for part in first["explain"]["features"]}
     assert sum(part["contribution"] for part in first["explain"]["features"]) == pytest.approx(
         math.log(first["score"] / (1 - first["score"])), abs=1e-3
     )
-    assert [each["symbol"] for each in others].count("Cache.purge") == 0
+    assert [each["symbol"] for each in others].count("Shelf.purge") == 0
     scores = [each["score"] for each in (first, *others)]
     assert scores == sorted(scores, reverse=True)
 

@@ -8,7 +8,7 @@ from gitmem.locations import format_location
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
 from gitmem.search.unit_choice import choose_units
-from gitmem.search.unit_rating import QueryMeaning
+from gitmem.search.unit_meaning import QueryMeaning
 from gitmem.types import ResultUnit
 
 CODE = b"""\
@@ -94,11 +94,10 @@ def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
     assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
 
 
-def meant(text: str, request: float = 0.0) -> str:
+def meant(text: str) -> str:
     """Return the function of CODE that is shown for a query by its meaning."""
     encoder, query = BundledEncoder(), parse_query(text)
-    vector = encoder.encode_query(query.text)
-    meaning = QueryMeaning(query._replace(request=request), {}, vector, encoder, is_comparable=True)
+    meaning = QueryMeaning(query, {}, encoder.encode_query(query.text), encoder, is_comparable=True)
     row = hit(FUNCTIONS)._replace(scores={"semantic": 0.5, "lexical": 0.0})
     [shown] = choose_units([row], {("a.py", "python"): CODE}, query.terms, 1, meaning)
     return shown.symbol
@@ -109,31 +108,60 @@ def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
     assert chosen(FUNCTIONS, CODE, "free the resource") == [("open_file", 1, 2)]
 
 
-def test_names_count_less_the_more_a_query_asks_for_a_change() -> None:
-    assert meant("close after writing the buffer") == "close"
-    assert meant("close after writing the buffer", request=1.0) == "flush"
-
-
 @pytest.mark.parametrize(
     ("text", "request_share", "symbol"),
     [
-        ("feed items", 0.0, "load"),
-        ("feed items", 1.0, "pick"),
-        ("feed items of many pages that some other reader has loaded before this server started", 0.0, "pick"),
+        ("rotates the keys of all sessions that are older than one day", 0.0, "Ring"),
+        ("rotates the keys of all sessions that are older than one day", 1.0, "Ring.load"),
+        ("Keys of old sessions stay\n\nThey should rotate when a day is over, but they do not.", 0.0, "Ring.load"),
     ],
 )
-def test_a_topic_shows_what_does_the_work_instead_of_a_helper(text: str, request_share: float, symbol: str) -> None:
-    code = b"def pick():\n" + b"    return %d\n" % 10**90 + b"def load():\n" + b"    run(1)\n" * 70
-    helper, worker = unit(code, 1, 2, "function", "pick"), unit(code, 3, 73, "function", "load")
-    best, next_one = (
-        hit(())._replace(**each._asdict(), chunk=chunk, scores={"semantic": cosine, "lexical": 0.0})
-        for chunk, (each, cosine) in enumerate(((helper, 0.53), (worker, 0.5)))
+def test_a_question_shows_the_class_and_a_request_for_a_change_its_method(
+    text: str, request_share: float, symbol: str
+) -> None:
+    code = b"class Ring:\n    def load():\n" + b"        run(1)\n" * 70
+    assert (
+        shown_of(code, [("class", "Ring", 0.5, (1, 72)), ("method", "Ring.load", 0.5, (2, 72))], text, request_share)
+        == symbol
     )
-    encoder, query = BundledEncoder(), parse_query(text)._replace(request=request_share)
+
+
+def test_a_request_for_a_change_shows_the_longer_of_two_functions() -> None:
+    code = b"def pick():\n" + b"    return %d\n" % 10**90 + b"def load():\n" + b"    run(1)\n" * 70
+    functions = [("function", "pick", 0.55, (1, 2)), ("function", "load", 0.5, (3, 73))]
+    text = "items of many pages that some other reader has loaded before this server started"
+    assert [shown_of(code, functions, text, share) for share in (0.0, 1.0)] == ["pick", "load"]
+
+
+def shown_of(code: bytes, rows: list[tuple[str, str, float, tuple[int, int]]], text: str, request: float) -> str:
+    """Return the definition that is shown if each has a row with a cosine; names mean nothing."""
+    best, *others = (
+        hit(())._replace(
+            **unit(code, *lines, chunk_type, symbol)._asdict(),
+            chunk=chunk,
+            scores={"semantic": cosine, "lexical": 0.0},
+        )
+        for chunk, (chunk_type, symbol, cosine, lines) in enumerate(rows)
+    )
+    encoder, query = BundledEncoder(), parse_query(text)
+    query = query._replace(request=request)
     meaning = QueryMeaning(query, {}, np.zeros(encoder.dimensions, np.float32), encoder, is_comparable=True)
-    row = best._replace(others=(next_one,))
+    row = best._replace(others=tuple(others))
     [shown] = choose_units([row], {("a.py", "python"): code}, query.terms, 1, meaning)
-    assert shown.symbol == symbol
+    return shown.symbol
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol"),
+    [
+        ("feed items", "load"),
+        ("feed items of many pages that some other reader has loaded before this server started", "pick"),
+    ],
+)
+def test_a_topic_shows_what_does_the_work_instead_of_a_helper(text: str, symbol: str) -> None:
+    code = b"def pick():\n" + b"    return %d\n" % 10**90 + b"def load():\n" + b"    run(1)\n" * 70
+    functions = [("function", "pick", 0.53, (1, 2)), ("function", "load", 0.5, (3, 73))]
+    assert shown_of(code, functions, text, 0.0) == symbol
 
 
 def test_a_twin_of_a_file_is_a_copy_whatever_definition_is_shown() -> None:
