@@ -75,6 +75,18 @@ def test_a_single_word_finds_the_definition_with_it_in_its_name(cli: Cli, tmp_pa
     assert results(cli, repo, "expired")[0]["symbol"] == "Shelf.count_expired_entries"
 
 
+def test_a_name_of_code_shows_its_longest_definition(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    steps = "".join(f"        self.pages[{place}].write(self.target)\n" for place in range(30))
+    short = "class Buffer:\n    def flush_all(self):\n        return self.target.flush_all(self.all, flush=True)\n\n"
+    repo.commit({
+        "ring.py": f"{short}class Ring:\n    def flush_all(self):\n{steps}",
+        "page.py": "def render(page):\n    return page.title\n",
+    })  # fmt: skip
+    assert cli("index", cwd=repo.path).code == 0
+    assert results(cli, repo, "flush_all")[0]["symbol"] == "Ring.flush_all"
+
+
 def test_a_single_word_shows_the_definition_of_that_name(cli: Cli, tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
     steps = "".join(f"        self.snapshots.append(snapshot[{place}])\n" for place in range(40))
