@@ -36,7 +36,7 @@ class UnitWeight(NamedTuple):
 WEIGHTS: Final[Mapping[str, UnitWeight]] = {
     "text": UnitWeight(1.0, 1.0),  # meaning of the definition's own text [cosine]
     "name": UnitWeight(0.42, 0.32),  # meaning of its name [cosine; 0 if that is the name of another definition]
-    "words": UnitWeight(0.22, 0.56),  # words of its row [share of the highest lexical score]
+    "words": UnitWeight(0.22, 0.56),  # words of its row [lexical score per idf of the query, 0 to 2.2]
     "class": UnitWeight(0.11, -0.24),  # a class, interface or trait [0 or 1]
     "struct": UnitWeight(0.02, -0.17),  # a struct or enumeration, whose methods may be elsewhere [0 or 1]
     "extension": UnitWeight(-0.2, -1.0),  # the members of a type that is defined elsewhere [0 or 1]
@@ -93,7 +93,7 @@ class QueryMeaning(NamedTuple):
 
     @property
     def request(self) -> float:
-        """From 0 to 1, how surely the query asks for a change; a text of several parts is an issue or a message."""
+        """Return from 0 to 1 how surely the query asks for a change; a text of several parts is such a message."""
         return 1.0 if self.query.facets else self.query.request
 
 
@@ -112,11 +112,7 @@ def rate_by_meaning(rows: Sequence[Hit], texts: Texts, meaning: QueryMeaning) ->
     share = meaning.request
     weights = [(1.0 - share) * weight.question + share * weight.request for weight in WEIGHTS.values()]
     return [
-        order_units(
-            [one.unit for one in units],
-            meaning.query.terms,
-            [RatedUnit(one.unit, sum(map(mul, weights, one.features))) for one in units],
-        )
+        order_units([RatedUnit(one.unit, sum(map(mul, weights, one.features))) for one in units], meaning.query.terms)
         for units in measure_units(rows, texts, meaning)
     ]
 

@@ -30,7 +30,7 @@ class RatedUnit(NamedTuple):
 def rate_by_words(row: Hit, data: bytes, terms: Sequence[str]) -> list[RatedUnit]:
     """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines."""
     counts, sizes = _term_counts(row, data, terms)
-    return order_units(row.units, terms, list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))))
+    return order_units(list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))), terms)
 
 
 def find_matching(row: Hit, data: bytes, terms: Sequence[str]) -> frozenset[ResultUnit]:
@@ -39,13 +39,13 @@ def find_matching(row: Hit, data: bytes, terms: Sequence[str]) -> frozenset[Resu
     return frozenset(unit for unit, of_unit in zip(row.units, counts, strict=True) if of_unit)
 
 
-def order_units(units: Sequence[ResultUnit], terms: Sequence[str], rated: Sequence[RatedUnit]) -> list[RatedUnit]:
-    """Return the units of a row, best first; of equal ones the first in the file.
+def order_units(rated: Sequence[RatedUnit], terms: Sequence[str]) -> list[RatedUnit]:
+    """Return all units of a row, given in the order of lines, best first.
 
     A container answers for its fields, unless the query is one of their names.
     """
     first = rated[0]
-    if not _is_around(units) or first.unit.chunk_type in LOOSE:
+    if not _is_around([one.unit for one in rated]) or first.unit.chunk_type in LOOSE:
         return sorted(rated, key=lambda one: -one.rating)
     named = [one for one in rated[1:] if is_named(one.unit, terms) and not is_named(first.unit, terms)]
     rest = [one for one in rated[1:] if one not in named]
