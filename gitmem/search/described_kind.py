@@ -1,8 +1,8 @@
 """Tell whether a question describes a function or a class, by its first word. Pure.
 
-People begin the description of a function with a verb (`delete entries that have expired`), and that of a class with
-an article or a noun (`a pool of connections`). The words are first words of documentation; `fit_unit_weights` measures
-what they are worth.
+People begin the description of a function with a verb (`delete entries that have expired`) or ask how something is
+done. That of a class begins with an article or a noun (`a pool of connections`). The words are first words of
+documentation; `fit_unit_weights` measures what they are worth.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ def _stems(words: str) -> frozenset[str]:
 _VERBS: Final = _stems(
     "allocate apply assert attach calculate compute convert create decode delete deserialize detect determine disable"
     " discard emit enable encode ensure escape estimate evaluate execute extract fetch find flatten generate get"
-    " initialize insert invoke iterate normalize obtain parse perform prepare produce remove retrieve return sanitize"
-    " send serialize unregister validate verify whether"
+    " how initialize insert invoke iterate normalize obtain parse perform prepare produce remove retrieve return"
+    " sanitize send serialize unregister validate verify whether"
 )
-"""First words of what a function does. `whether` begins what it returns."""
+"""First words of what a function does. `whether` begins what it returns, and `how` asks what it does."""
 
 _VERBS_OR_NOUNS: Final = _stems(
     "add adjust advance append attempt build call change check clear close compile connect consume copy count draw dump"
@@ -52,7 +52,9 @@ _WORD: Final = lazy_pattern(r"[^\W\d_]+")
 def find_described_kind(text: str, terms: Sequence[str]) -> int:
     """Return FUNCTION, CLASS or UNKNOWN for a query of one line with these terms."""
     words = [word.lower() for word in _WORD.findall(text)]
-    first = stem(words[0]) if words else ""
+    if not words:
+        return UNKNOWN
+    first = stem(words[0])
     if first in _VERBS:
         return FUNCTION
     if first in _VERBS_OR_NOUNS:

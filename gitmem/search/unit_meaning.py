@@ -16,7 +16,7 @@ import numpy as np
 from gitmem.arrays import NDArray
 from gitmem.embedding.encoder import Encoder
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.described_kind import FUNCTION, TOPIC_TERMS, UNKNOWN, find_described_kind
+from gitmem.search.described_kind import TOPIC_TERMS, UNKNOWN, find_described_kind
 from gitmem.search.hits import Hit
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.qualified_names import defines_own_name, qualified_names, telling_name
@@ -35,16 +35,16 @@ class UnitWeight(NamedTuple):
 
 WEIGHTS: Final[Mapping[str, UnitWeight]] = {
     "text": UnitWeight(1.0, 1.0),  # meaning of the definition's own text [cosine]
-    "name": UnitWeight(0.42, 0.32),  # meaning of its name [cosine; 0 if that is the name of another definition]
-    "words": UnitWeight(0.22, 0.56),  # words of its row [lexical score per idf of the query, 0 to 2.2]
-    "class": UnitWeight(0.11, -0.24),  # a class, interface or trait [0 or 1]
-    "struct": UnitWeight(0.02, -0.17),  # a struct or enumeration, whose methods may be elsewhere [0 or 1]
-    "extension": UnitWeight(-0.2, -1.0),  # the members of a type that is defined elsewhere [0 or 1]
-    "value": UnitWeight(-0.2, -0.19),  # a constant, field, property or alias [0 or 1]
-    "loose": UnitWeight(-0.53, -0.87),  # the text between definitions [0 or 1]
-    "destructor": UnitWeight(-0.47, -0.62),  # its words are the names of the members that it frees [0 or 1]
-    "described": UnitWeight(0.1, 0.0),  # the kind of definition that the query describes [1, for the other kind -1]
-    "size": UnitWeight(0.01, 0.083),  # bytes of the definition [natural logarithm]
+    "name": UnitWeight(0.42, 0.28),  # meaning of its name [cosine; 0 if that is the name of another definition]
+    "words": UnitWeight(0.23, 0.56),  # words of its row [lexical score per idf of the query, 0 to 2.2]
+    "class": UnitWeight(0.11, -0.28),  # a class, interface or trait [0 or 1]
+    "struct": UnitWeight(0.037, -0.16),  # a struct or enumeration, whose methods may be elsewhere [0 or 1]
+    "extension": UnitWeight(-0.2, -1.2),  # the members of a type that is defined elsewhere [0 or 1]
+    "value": UnitWeight(-0.2, -0.17),  # a constant, field, property or alias [0 or 1]
+    "loose": UnitWeight(-0.55, -0.88),  # the text between definitions [0 or 1]
+    "destructor": UnitWeight(-0.59, -0.61),  # its words are the names of the members that it frees [0 or 1]
+    "described": UnitWeight(0.1, 0.074),  # the kind of definition that the query describes [1, for the other kind -1]
+    "size": UnitWeight(0.016, 0.082),  # bytes of the definition [natural logarithm]
     "brevity": UnitWeight(-0.1, 0.0),  # below 100 bytes [1 at none]
     "topic": UnitWeight(-0.1, 0.0),  # below 600 bytes, if the query has few terms [1 at none]
 }
@@ -143,7 +143,7 @@ def _find_form(query: ParsedQuery) -> _Form:
         return _Form(UNKNOWN, 0.0)
     kind = find_described_kind(query.text.text, query.terms)
     few = (_SENTENCE_TERMS - len(query.terms)) / (_SENTENCE_TERMS - TOPIC_TERMS)
-    return _Form(kind, 0.0 if kind == FUNCTION else min(1.0, max(0.0, few)))
+    return _Form(kind, min(1.0, max(0.0, few)))
 
 
 def _shape_features(unit: ResultUnit, form: _Form) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ from gitmem.search.query_parser import parse_query
         ("base class of all widgets", CLASS),
         ("connection pool", UNKNOWN),
         ("where are sessions stored", UNKNOWN),
+        ("how does a task retry", FUNCTION),
         ("404", UNKNOWN),
         ("\u5220\u9664\u4f1a\u8bdd", UNKNOWN),
     ],
