@@ -20,17 +20,19 @@ class _Words(NamedTuple):
 
     - `beginning`: first word of a folder's or file's name (`test-utils/`, `TestFoo.java`).
     - `end`: last word of either (`integration-tests/`, `X.Tests/`, `foo_test.go`).
+    - `folder_end`: last word of a folder's name alone (`code-samples/`, unlike `reservoir_sample.cpp`).
     - `folder`: the whole name of a folder. `file`: the whole name of a file, without its ending.
     """
 
     beginning: frozenset[str]
     end: frozenset[str]
+    folder_end: frozenset[str]
     folder: frozenset[str]
     file: frozenset[str]
 
 
-def _words(beginning: str, end: str, folder: str, file: str) -> _Words:
-    return _Words(*(frozenset(words.split()) for words in (beginning, end, folder, file)))
+def _words(beginning: str, end: str, folder_end: str, folder: str, file: str) -> _Words:
+    return _Words(*(frozenset(words.split()) for words in (beginning, end, folder_end, folder, file)))
 
 
 # Which words a name has matters less than where: `latest/`, `testing.go` and `specification/` are none of these. A
@@ -38,15 +40,17 @@ def _words(beginning: str, end: str, folder: str, file: str) -> _Words:
 _ROLE_WORDS: Final = {
     "test": _words(
         "test tests",
-        "test tests testcase testcases testdata testutil testutils spec specs unittest unittests fixture fixtures "
-        "mocks fuzz fuzzing e2e snapshots",
+        "test tests testcase testcases testdata testutil testutils unittest unittests fixture fixtures mocks fuzz "
+        "fuzzing e2e snapshots",
+        "spec specs",
         "testing mock testlib testsuite testsupport fuzzers",
         "conftest",
     ),
     "example": _words(
         "example examples bench benchmark benchmarks",
-        "example examples sample samples demo demos tutorial tutorials bench benches benchmark benchmarks stories "
-        "playground playgrounds",
+        "example examples demo demos tutorial tutorials bench benches benchmark benchmarks stories playground "
+        "playgrounds",
+        "sample samples",
         "docsrc docssrc storybook showcase sandbox",
         "",
     ),
@@ -54,10 +58,11 @@ _ROLE_WORDS: Final = {
         "generated legacy noop",
         "vendor vendored polyfill polyfills shim shims generated migration migrations locale locales legacy deprecated "
         "amalgamated amalgamation noop",
+        "",
         "thirdparty external extern deps compat gen i18n nodemodules dist build bundled singleinclude singleheader",
         "",
     ),
-    "document": _words("doc docs", "doc docs documentation changelog changelogs", "man website wiki", ""),
+    "document": _words("doc docs", "doc docs documentation changelog changelogs", "", "man website wiki", ""),
 }
 """The first role that fits wins: a README in a test folder belongs to the tests."""
 
@@ -72,11 +77,17 @@ def _ranks(names: Sequence[frozenset[str]]) -> dict[str, int]:
 
 _FIRST_RANKS: Final = _ranks([words.beginning for words in _ROLE_WORDS.values()])
 _LAST_RANKS: Final = _ranks([words.end for words in _ROLE_WORDS.values()])
+_FOLDER_LAST_RANKS: Final = _ranks([words.end | words.folder_end for words in _ROLE_WORDS.values()])
 _FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
 _FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
 
 _INTEGRATION_TEST: Final = "IT"
 """Last word of a class of integration tests (`UserServiceIT`), unlike that of `LICENSE-MIT`."""
+
+_SPEC: Final = lazy_pattern(
+    r"(?:^|[^A-Za-z])specs?\.(?:rb|lua|cr|[cm]?[jt]sx?|coffee|moon|fnl)$|Specs?\.(?:scala|groovy|hs|purs|php|cs|fs|[jt]sx?)$"
+)
+"""Names of tests in the languages whose tests are called so (`parser_spec.rb`), unlike `parse_shape_specs.rs`."""
 
 _TEST_ROOTS: Final = ("t", "xt")
 """Folders at the root with the tests of a project in Perl, or of git."""
@@ -134,7 +145,9 @@ def _folder_rank(folder: str) -> int:
     above, _, name = folder.rpartition("/")
     if folder in _TEST_ROOTS:
         return 0
-    return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS), _translation_rank(above, name))
+    return min(
+        _folder_rank(above), _words_rank(name, _FOLDER_LAST_RANKS, _FOLDER_RANKS), _translation_rank(above, name)
+    )
 
 
 def _translation_rank(folder: str, name: str) -> int:
@@ -143,9 +156,11 @@ def _translation_rank(folder: str, name: str) -> int:
 
 def _file_rank(name: str) -> int:
     stem = posixpath.splitext(name)[0]
-    rank = _words_rank(stem, _FILE_RANKS)
-    if name.endswith(".t") or (
-        stem.endswith(_INTEGRATION_TEST) and _NAME_WORD.findall(stem)[1:][-1:] == [_INTEGRATION_TEST]
+    rank = _words_rank(stem, _LAST_RANKS, _FILE_RANKS)
+    if (
+        name.endswith(".t")
+        or _SPEC.search(name)
+        or (stem.endswith(_INTEGRATION_TEST) and _NAME_WORD.findall(stem)[1:][-1:] == [_INTEGRATION_TEST])
     ):
         return 0
     if stem.lower().endswith(_AUXILIARY_ENDINGS):
@@ -163,11 +178,11 @@ def _is_document(name: str) -> bool:
     return word.lower() in _DOCUMENT_NAMES and (word.isupper() or not dot)
 
 
-def _words_rank(name: str, whole: Mapping[str, int]) -> int:
+def _words_rank(name: str, last: Mapping[str, int], whole: Mapping[str, int]) -> int:
     words = [word.lower() for word in _NAME_WORD.findall(name)]
     if not words:
         return len(_RANKED)
-    ranks = (_FIRST_RANKS.get(words[0]), _LAST_RANKS.get(words[-1]), whole.get("".join(words)))
+    ranks = (_FIRST_RANKS.get(words[0]), last.get(words[-1]), whole.get("".join(words)))
     return min((rank for rank in ranks if rank is not None), default=len(_RANKED))
 
 

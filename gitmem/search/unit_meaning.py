@@ -44,7 +44,7 @@ WEIGHTS: Final[Mapping[str, UnitWeight]] = {
     "loose": UnitWeight(-0.55, -0.88),  # the text between definitions [0 or 1]
     "destructor": UnitWeight(-0.59, -0.61),  # its words are the names of the members that it frees [0 or 1]
     "described": UnitWeight(0.1, 0.074),  # the kind of definition that the query describes [1, for the other kind -1]
-    "size": UnitWeight(0.016, 0.082),  # bytes of the definition [natural logarithm]
+    "size": UnitWeight(0.0, 0.082),  # bytes of the definition [natural logarithm]
     "brevity": UnitWeight(-0.1, 0.0),  # below 100 bytes [1 at none]
     "topic": UnitWeight(-0.1, 0.0),  # below 600 bytes, if the query has few terms [1 at none]
 }

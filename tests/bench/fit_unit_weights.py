@@ -39,7 +39,10 @@ LINE: Final = "messages of one line"
 TEXT: Final = "messages with a paragraph"
 
 HELD: Final = ("brevity", "topic")
-"""Features that these queries cannot fit, because none of them is a topic alone: their weights stay unchanged."""
+"""Features that these queries cannot fit, because none of them is a topic alone: their weights stay unchanged.
+
+So does a weight of 0.
+"""
 
 FOLDS: Final = 7
 PENALTY: Final = 1.0
@@ -200,7 +203,7 @@ def fit(choices: Iterable[Choice]) -> Vector:
     feature's standard deviation.
     """
     used = [choice for choice in choices if choice.is_right.any() and not choice.is_right.all()]
-    fitted_names = np.array([name not in HELD for name in WEIGHTS] * 2)
+    fitted_names = np.array([name not in HELD for name in WEIGHTS] * 2) & (_current_weights() != 0)
     tables = [_by_kind(choice)[:, fitted_names] for choice in used]
     deviation = np.concatenate(tables).std(axis=0) + 1e-9
     scaled = [table / deviation for table in tables]
@@ -218,7 +221,7 @@ def fit(choices: Iterable[Choice]) -> Vector:
     weights = _current_weights()
     weights[fitted_names] = fitted / deviation
     for first in (0, len(WEIGHTS)):
-        own = np.arange(first, first + len(WEIGHTS))[fitted_names[: len(WEIGHTS)]]
+        own = first + np.flatnonzero(fitted_names[first : first + len(WEIGHTS)])
         weights[own] /= abs(weights[first]) or 1.0  # without any request all of its weights are 0
     return weights
 

@@ -7,9 +7,9 @@ from gitmem.search.path_roles import path_role
 _TESTS = (
     "tests.py src/tests.rs src/test.c TestFoo.java HTTPTest.java FooIT.java X.Tests/a.cs integration-tests/a.py "
     "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py "
-    "t/0000-basic.sh lib/deploy.t"
+    "t/0000-basic.sh lib/deploy.t spec/helper.rb parser_spec.rb a-spec.mjs ParserSpec.scala OrderSpecs.cs specs/a.py"
 )
-_EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py"
+_EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py code-samples/a.kt sample/a.go"
 _AUXILIARY = (
     "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
     "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js "
@@ -21,7 +21,7 @@ _TRANSLATIONS = (
     "docs/zh-CN/guide.md messages.es_419.json"
 )
 _DOCUMENTS = (
-    "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js LICENSE-MIT LICENSE.python History "
+    "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js SPEC.md LICENSE-MIT LICENSE.python History "
     "NEWS CHANGES.2"
 )
 _PLAIN = (
@@ -29,7 +29,9 @@ _PLAIN = (
     "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c "
     "src/history.rs app/LicenseModel.cs licenses_controller.rb "
     "changes.go historyBuffer.ts news_feed.dart src/de.py src/is.rs "
-    "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js"
+    "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js "
+    "okhttp3/ConnectionSpec.kt src/parse_shape_specs.rs oci/spec.go TypeSpec.java reservoir_sample.cpp cop/sample.rb "
+    "api.spec.yaml inspect.js respects.ts"
 )
 
 
