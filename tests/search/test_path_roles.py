@@ -21,8 +21,8 @@ _TRANSLATIONS = (
     "docs/zh-CN/guide.md messages.es_419.json"
 )
 _DOCUMENTS = (
-    "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js SPEC.md LICENSE-MIT LICENSE.python History "
-    "NEWS CHANGES.2"
+    "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js LICENSE-MIT LICENSE.python History "
+    "NEWS CHANGES.2 SPEC.md"
 )
 _PLAIN = (
     "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
