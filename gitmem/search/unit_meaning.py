@@ -35,18 +35,18 @@ class UnitWeight(NamedTuple):
 
 WEIGHTS: Final[Mapping[str, UnitWeight]] = {
     "text": UnitWeight(1.0, 1.0),  # meaning of the definition's own text [cosine]
-    "name": UnitWeight(0.42, 0.28),  # meaning of its name [cosine; 0 if that is the name of another definition]
-    "words": UnitWeight(0.23, 0.56),  # words of its row [lexical score per idf of the query, 0 to 2.2]
-    "class": UnitWeight(0.11, -0.28),  # a class, interface or trait [0 or 1]
-    "struct": UnitWeight(0.037, -0.16),  # a struct or enumeration, whose methods may be elsewhere [0 or 1]
+    "name": UnitWeight(0.44, 0.28),  # meaning of its name [cosine; 0 if that is the name of another definition]
+    "words": UnitWeight(0.26, 0.56),  # words of its row [lexical score per idf of the query, 0 to 2.2]
+    "class": UnitWeight(0.14, -0.29),  # a class, interface or trait [0 or 1]
+    "struct": UnitWeight(0.029, -0.16),  # a struct or enumeration, whose methods may be elsewhere [0 or 1]
     "extension": UnitWeight(-0.2, -1.2),  # the members of a type that is defined elsewhere [0 or 1]
-    "value": UnitWeight(-0.2, -0.17),  # a constant, field, property or alias [0 or 1]
-    "loose": UnitWeight(-0.55, -0.88),  # the text between definitions [0 or 1]
-    "destructor": UnitWeight(-0.59, -0.61),  # its words are the names of the members that it frees [0 or 1]
-    "described": UnitWeight(0.1, 0.074),  # the kind of definition that the query describes [1, for the other kind -1]
-    "size": UnitWeight(0.0, 0.082),  # bytes of the definition [natural logarithm]
+    "value": UnitWeight(-0.23, -0.17),  # a constant, field, property or alias [0 or 1]
+    "loose": UnitWeight(-0.56, -0.88),  # the text between definitions [0 or 1]
+    "destructor": UnitWeight(-0.64, -0.61),  # its words are the names of the members that it frees [0 or 1]
+    "described": UnitWeight(0.11, 0.072),  # the kind of definition that the query describes [1, for the other kind -1]
+    "size": UnitWeight(0.0, 0.084),  # bytes of the definition [natural logarithm]
     "brevity": UnitWeight(-0.1, 0.0),  # below 100 bytes [1 at none]
-    "topic": UnitWeight(-0.1, 0.0),  # below 600 bytes, if the query has few terms [1 at none]
+    "topic": UnitWeight(-0.13, 0.0),  # below 600 bytes, if the query has few terms [1 at none]
 }
 """Fitted on sentences of removed documentation and on messages of commits by `tests/bench/fit_unit_weights.py`.
 
