@@ -43,9 +43,9 @@ def results(cli: Cli, repo: Repo, *args: str) -> list[dict[str, Any]]:
     return found
 
 
-def indexed(cli: Cli, path: Path, text: str) -> Repo:
+def indexed(cli: Cli, path: Path, text: str, name: str = "src/cache.py") -> Repo:
     repo = Repo.init(path)
-    repo.commit({"src/cache.py": text, "src/page.py": "def render(page):\n    return page.title\n"})
+    repo.commit({name: text, "src/page.py": "def render(page):\n    return page.title\n"})
     assert cli("index", cwd=repo.path).code == 0
     return repo
 
@@ -76,41 +76,27 @@ def test_a_single_word_finds_the_definition_with_it_in_its_name(cli: Cli, tmp_pa
 
 
 def test_a_name_of_code_shows_its_longest_definition(cli: Cli, tmp_path: Path) -> None:
-    repo = Repo.init(tmp_path / "repo")
     steps = "".join(f"        self.pages[{place}].write(self.target)\n" for place in range(30))
     short = "class Buffer:\n    def flush_all(self):\n        return self.target.flush_all(self.all, flush=True)\n\n"
-    repo.commit({
-        "ring.py": f"{short}class Ring:\n    def flush_all(self):\n{steps}",
-        "page.py": "def render(page):\n    return page.title\n",
-    })  # fmt: skip
-    assert cli("index", cwd=repo.path).code == 0
+    repo = indexed(cli, tmp_path / "repo", f"{short}class Ring:\n    def flush_all(self):\n{steps}", "ring.py")
     assert results(cli, repo, "flush_all")[0]["symbol"] == "Ring.flush_all"
 
 
 def test_a_single_word_shows_the_definition_of_that_name(cli: Cli, tmp_path: Path) -> None:
-    repo = Repo.init(tmp_path / "repo")
     steps = "".join(f"        self.snapshots.append(snapshot[{place}])\n" for place in range(40))
-    repo.commit({
-        "raft.py": f"class Snapshots:\n    def collect(self, snapshot):\n{steps}\n\ndef snapshot():\n    return 1\n",
-        "page.py": "def render(page):\n    return page.title\n",
-    })  # fmt: skip
-    assert cli("index", cwd=repo.path).code == 0
+    text = f"class Snapshots:\n    def collect(self, snapshot):\n{steps}\n\ndef snapshot():\n    return 1\n"
+    repo = indexed(cli, tmp_path / "repo", text, "raft.py")
     assert results(cli, repo, "snapshot")[0]["symbol"] == "snapshot"
 
 
 def test_a_single_word_shows_the_class_instead_of_a_helper(cli: Cli, tmp_path: Path) -> None:
-    repo = Repo.init(tmp_path / "repo")
     methods = "".join(
         f"    def {name}_cookies(self, cookies):\n"
         + "".join(f"        self.jar.{name}(cookies[{place}], {place})\n" for place in range(30))
         for name in ("send", "store", "expire")
     )
     helper = "    def clear_cookies(self):\n        self.jar.clear(cookies=True)\n"
-    repo.commit({
-        "cookies.py": f"class CookieJar:\n    name = 'jar'\n{methods}{helper}",
-        "page.py": "def render(page):\n    return page.title\n",
-    })  # fmt: skip
-    assert cli("index", cwd=repo.path).code == 0
+    repo = indexed(cli, tmp_path / "repo", f"class CookieJar:\n    name = 'jar'\n{methods}{helper}", "cookies.py")
     assert results(cli, repo, "cookies")[0]["symbol"] == "CookieJar"
     assert results(cli, repo, "clear_cookies")[0]["symbol"] == "CookieJar.clear_cookies"
 
