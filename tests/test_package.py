@@ -29,6 +29,11 @@ socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
 """
 
 
+TOP_LEVEL = set(
+    "CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md docs gitmem hooks models pyproject.toml tests".split()
+)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
@@ -37,14 +42,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(out.glob("*.whl"))
 
 
-def test_no_large_file_is_tracked_but_the_model() -> None:
-    """A file that was downloaded into the checkout is easily committed with everything else."""
+def tracked_paths() -> list[Path]:
     listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
     if listing.returncode:
         pytest.skip("not a checkout")
-    paths = [ROOT / name for name in filter(None, listing.stdout.decode().split("\0"))]
-    large = [path for path in paths if path.is_file() and path.stat().st_size > 1 << 20]
-    assert {path.parent for path in large} <= {ROOT / "models"}
+    return [Path(name) for name in filter(None, listing.stdout.decode().split("\0"))]
+
+
+def test_no_large_file_is_tracked_but_the_model() -> None:
+    """A file that was downloaded into the checkout is easily committed with everything else."""
+    large = [path for path in tracked_paths() if (ROOT / path).is_file() and (ROOT / path).stat().st_size > 1 << 20]
+    assert {path.parent for path in large} <= {Path("models")}
+
+
+def test_nothing_else_is_tracked_at_the_top_level() -> None:
+    """So is the log of a command."""
+    names = {path.parts[0] for path in tracked_paths()}
+    assert {name for name in names if not name.startswith(".")} <= TOP_LEVEL
 
 
 def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:

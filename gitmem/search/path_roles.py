@@ -20,7 +20,7 @@ class _Words(NamedTuple):
 
     - `beginning`: first word of a folder's or file's name (`test-utils/`, `TestFoo.java`).
     - `end`: last word of either (`integration-tests/`, `X.Tests/`, `foo_test.go`).
-    - `folder_end`: last word of a folder's name alone (`code-samples/`, unlike `reservoir_sample.cpp`).
+    - `folder_end`: last word of a folder's name alone (`code-samples/`, unlike `plan_sample.cpp`).
     - `folder`: the whole name of a folder. `file`: the whole name of a file, without its ending.
     """
 
@@ -81,13 +81,16 @@ _FOLDER_LAST_RANKS: Final = _ranks([words.end | words.folder_end for words in _R
 _FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
 _FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
 
-_INTEGRATION_TEST: Final = "IT"
-"""Last word of a class of integration tests (`UserServiceIT`), unlike that of `LICENSE-MIT`."""
-
-_SPEC: Final = lazy_pattern(
-    r"(?:^|[^A-Za-z])specs?\.(?:rb|lua|cr|[cm]?[jt]sx?|coffee|moon|fnl)$|Specs?\.(?:scala|groovy|hs|purs|php|cs|fs|[jt]sx?)$"
+_TEST_NAME: Final = lazy_pattern(
+    r"\.t$|(?<=[^A-Z.])IT(?:\.[^.]*)?$"
+    r"|(?:^|[^A-Za-z])specs?\.(?:rb|lua|cr|[cm]?[jt]sx?|coffee|moon|fnl)$"
+    r"|Specs?\.(?:scala|groovy|hs|purs|php|cs|fs|[jt]sx?)$"
 )
-"""Names of tests in the languages whose tests are called so (`parser_spec.rb`), unlike `parse_shape_specs.rs`."""
+"""Files that are tests by their ending, their case, or their language.
+
+Tests in Perl (`deploy.t`), classes of integration tests (`UserServiceIT`, unlike `LICENSE-MIT`), and specs where tests
+are called so (`parser_spec.rb`, unlike `parse_shape_specs.rs`).
+"""
 
 _TEST_ROOTS: Final = ("t", "xt")
 """Folders at the root with the tests of a project in Perl, or of git."""
@@ -157,11 +160,7 @@ def _translation_rank(folder: str, name: str) -> int:
 def _file_rank(name: str) -> int:
     stem = posixpath.splitext(name)[0]
     rank = _words_rank(stem, _LAST_RANKS, _FILE_RANKS)
-    if (
-        name.endswith(".t")
-        or _SPEC.search(name)
-        or (stem.endswith(_INTEGRATION_TEST) and _NAME_WORD.findall(stem)[1:][-1:] == [_INTEGRATION_TEST])
-    ):
+    if _TEST_NAME.search(name):
         return 0
     if stem.lower().endswith(_AUXILIARY_ENDINGS):
         return min(rank, _AUXILIARY_RANK)

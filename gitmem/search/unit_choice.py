@@ -157,9 +157,14 @@ def _order(rows: Sequence[_Row], query: ParsedQuery) -> list[_Row]:
         if is_named(row.rated[0].unit, query.terms):
             ratings[_key(row.hit)] += NAME_BONUS * query.bare
             best[_definition(row)] = max(ratings[_key(row.hit)], best.get(_definition(row), -math.inf))
-    ordered = sorted(near, key=lambda row: (-best.get(_definition(row), ratings[_key(row.hit)]), row.hit.start))
-    if query.bare:
-        ordered.sort(key=lambda row: not _defines_name(row.hit))
+    ordered = sorted(
+        near,
+        key=lambda row: (
+            query.bare and not _defines_name(row.hit),
+            -best.get(_definition(row), ratings[_key(row.hit)]),
+            row.hit.start,
+        ),
+    )
     return [*ordered, *rows[len(near) :]]
 
 

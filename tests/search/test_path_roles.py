@@ -30,7 +30,7 @@ _PLAIN = (
     "src/history.rs app/LicenseModel.cs licenses_controller.rb "
     "changes.go historyBuffer.ts news_feed.dart src/de.py src/is.rs "
     "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js "
-    "okhttp3/ConnectionSpec.kt src/parse_shape_specs.rs oci/spec.go TypeSpec.java reservoir_sample.cpp cop/sample.rb "
+    "okhttp3/ConnectionSpec.kt src/parse_shape_specs.rs oci/spec.go TypeSpec.java plan_sample.cpp cop/sample.rb "
     "api.spec.yaml inspect.js respects.ts"
 )
 
