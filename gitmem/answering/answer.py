@@ -264,7 +264,8 @@ def _changes(searcher: "Searcher", paths: Collection[bytes]) -> dict[str, str]:
     """Return the kind of change of the paths of hits; none in a folder where nothing is ever committed."""
     if searcher.tree.location.plain:
         return {}
-    return {path_text(path): change for path, change in searcher.changes.items() if path in paths}
+    changes = searcher.changes
+    return {path_text(path): changes[path] for path in paths if path in changes}
 
 
 def _note_lacking_files(searcher: "Searcher", files: Sequence[str]) -> list[str]:

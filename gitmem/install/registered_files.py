@@ -23,12 +23,15 @@ def users_entries(location: RepositoryLocation, entries: Sequence[StatusEntry]) 
     if not entries or location.worktree is None:
         return entries
     with suppress(GitmemError):
-        record = read_file(location.common_dir / RECORD, MAX_BYTES)
+        record = read_file(location.common_dir / RECORD, MAX_BYTES) or b""
         # Names of clients' files are ASCII. Parsing is left to the rare case in which one of them is uncommitted.
-        if record and any(entry.path.rpartition(b"/")[2] in record for entry in entries):
-            written = _written_files(record)
-            root = location.worktree
-            return [entry for entry in entries if not _is_unchanged(root / os.fsdecode(entry.path), written)]
+        # Each query asks, and thousands of other files may be.
+        names = {text.rpartition(b"/")[2] for text in record.split(b'"')}
+        likely = [entry.path for entry in entries if entry.path.rpartition(b"/")[2] in names]
+        if likely:
+            written, root = _written_files(record), location.worktree
+            unchanged = {path for path in likely if _is_unchanged(root / os.fsdecode(path), written)}
+            return [entry for entry in entries if entry.path not in unchanged]
     return entries
 
 
