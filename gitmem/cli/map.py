@@ -58,12 +58,12 @@ def command(
 ) -> ExitCode:  # fmt: skip
     """Show an outline of the most important definitions.
 
-    A definition is important if important files mention its name. PATH is a file or folder; importance is that in the
-    whole tree. With TEXT the outline shows what has to do with it: the matches of a search, and what these depend on.
-    The first argument is a PATH if the tree has it or it has a slash; `.` is the current folder. The exit code is 1 if
-    there are no definitions. With `--repo` or `--all` several repositories are outlined as one: a file is important for
-    those of other repositories that import its package. Then paths begin with the name of their repository, and so may
-    PATH.
+    A definition is important if many files mention its name, it has many members, its file has its name, and few
+    folders are around that. PATH is a file or folder; importance is that in the whole tree. With TEXT the outline shows
+    what has to do with it: the matches of a search, and what these depend on. The first argument is a PATH if the tree
+    has it or it has a slash; `.` is the current folder. The exit code is 1 if there are no definitions. With `--repo`
+    or `--all` several repositories are outlined as one: a file is important for those of other repositories that import
+    its package. Then paths begin with the name of their repository, and so may PATH.
 
     \b
     Examples:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import (
+    ELSEWHERE,
     MAX_DEFINING,
     FileGraph,
     Numbers,
@@ -19,7 +20,6 @@ from gitmem.references.file_graph import (
     choose_entries,
     factor_of,
     shares,
-    sums,
     weight_of,
 )
 from gitmem.references.joined_names import JoinedNames
@@ -71,8 +71,8 @@ def _side_by_side(graphs: Sequence[FileGraph]) -> FileGraph:
         [name for graph in graphs for name in graph.names],
         joined([graph.ref_node for graph in graphs], nodes),
         joined([graph.ref_name for graph in graphs], links),
+        np.concatenate([graph.ref_weight for graph in graphs]),
         np.concatenate([graph.ref_share for graph in graphs]),
-        np.concatenate([graph.ref_total for graph in graphs]),
         joined([graph.def_node for graph in graphs], nodes),
         joined([graph.def_name for graph in graphs], links),
         np.concatenate([graph.def_share for graph in graphs]),
@@ -127,8 +127,7 @@ def _with_links(graph: FileGraph, crossings: Sequence[_Crossing]) -> FileGraph:
     ref_weight = np.array([each.weight * factor for each in crossings for _, factor in each.referring])
     def_node = np.array([node for each in crossings for node in each.defining], np.int64)
     def_name = np.repeat(np.arange(len(crossings)), [len(each.defining) for each in crossings])
-    total = graph.ref_total + sums(ref_node, ref_weight, count)
-    weights = np.concatenate([graph.ref_share * graph.ref_total[graph.ref_node], ref_weight])
+    weights = np.concatenate([graph.ref_weight, ref_weight])
     nodes = np.concatenate([graph.ref_node, ref_node])
     owners = np.concatenate([graph.def_node, def_node])
     defined = np.concatenate([graph.def_name, first + def_name])
@@ -138,8 +137,8 @@ def _with_links(graph: FileGraph, crossings: Sequence[_Crossing]) -> FileGraph:
         names=[*graph.names, *(each.name for each in crossings)],
         ref_node=nodes,
         ref_name=np.concatenate([graph.ref_name, first + ref_name]),
-        ref_share=shares(weights, nodes, count),
-        ref_total=total,
+        ref_weight=weights,
+        ref_share=shares(weights, nodes, count, ELSEWHERE),
         def_node=owners[order],
         def_name=defined[order],
         def_share=share[order],

@@ -44,15 +44,16 @@ def test_the_outline_shows_the_definitions_that_others_use(cli: Cli, shop: Repo)
     outcome = cli("map", cwd=shop.path)
     assert outcome.code == ExitCode.OK
     *lines, state = outcome.out.splitlines()
-    assert lines[:4] == [
+    # Members are below their class, and what is inside of a function is no part of the structure.
+    assert lines[:7] == [
+        "src/cart.py",
+        "    4 class Cart:",
+        "    5   def add(self, item):",
         "src/prices.py",
         "    1 RATE = 19",
         "    4 def net_price(item …",
         "   10 def unused_price():",
     ]
-    # Members are below their class, and what is inside of a function is no part of the structure.
-    cart = lines.index("src/cart.py")
-    assert lines[cart + 1 : cart + 3] == ["    4 class Cart:", "    5   def add(self, item):"]
     assert "inner" not in outcome.out
     assert state.startswith(f"6 of 6 files, 9 definitions, main {shop.oid('HEAD')[:7]}, fresh")
 
@@ -60,13 +61,13 @@ def test_the_outline_shows_the_definitions_that_others_use(cli: Cli, shop: Repo)
 def test_words_show_what_has_to_do_with_them_and_what_it_uses(cli: Cli, shop: Repo) -> None:
     lines = cli("map", "send", "reminder", cwd=shop.path).out.splitlines()
     assert [line for line in lines if not line.startswith(" ")][:2] == ["src/mail.py", "src/smtp.py"]
-    assert cli("map", cwd=shop.path).out.splitlines()[0] == "src/prices.py"
+    assert cli("map", cwd=shop.path).out.splitlines()[0] == "src/cart.py"
 
 
 def test_words_that_nothing_matches_are_said(cli: Cli, shop: Repo) -> None:
     outcome = cli("map", "zzzz", "qqqq", cwd=shop.path)
     assert "note: no code matches the words" in outcome.err
-    assert (outcome.code, outcome.out.splitlines()[0]) == (ExitCode.OK, "src/prices.py")
+    assert (outcome.code, outcome.out.splitlines()[0]) == (ExitCode.OK, "src/cart.py")
 
 
 @pytest.mark.parametrize("tokens", [100, 140, 200, 400])
@@ -75,7 +76,7 @@ def test_a_budget_is_kept(cli: Cli, shop: Repo, tokens: int) -> None:
     index(shop)
     outcome = cli("map", "--tokens", str(tokens), cwd=shop.path)
     assert 0 < estimate_tokens(outcome.out) <= tokens
-    assert outcome.out.splitlines()[0] == "src/prices.py"
+    assert outcome.out.splitlines()[0] == "src/cart.py"
 
 
 def test_a_path_restricts_the_outline_but_not_the_ranking(cli: Cli, shop: Repo) -> None:
@@ -85,7 +86,7 @@ def test_a_path_restricts_the_outline_but_not_the_ranking(cli: Cli, shop: Repo) 
 
     assert paths("tests") == ["tests/test_cart.py"]
     assert paths("src/cart.py") == ["src/cart.py"]
-    assert paths(".", folder="src")[0] == "src/prices.py"
+    assert paths(".", folder="src")[0] == "src/cart.py"
     assert set(paths(".", folder="src")) == {path for path in FILES if path.startswith("src/")}
     assert paths("cart.py", folder="src") == ["src/cart.py"]
     assert paths(str(shop.path / "src" / "smtp.py")) == ["src/smtp.py"]
