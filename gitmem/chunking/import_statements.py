@@ -25,6 +25,7 @@ class Import(NamedTuple):
 
 
 _COMMENT: Final = re.compile(r"#[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HASKELL_COMMENT: Final = re.compile(r"--[^\n]*|\{-.*?-\}", re.DOTALL)
 _PYTHON_FROM: Final = re.compile(r"from\s+([.\w\s]*?)\s+import\s+(.*)", re.DOTALL)
 _STRING: Final = re.compile(r"""["'<]([^"'<>\n]+)["'>]""")
 _BRACES: Final = re.compile(r"\{([^}]*)\}")
@@ -39,6 +40,16 @@ _PERL_NAMES: Final = re.compile(r"(?<![-:\w$@%&])(?!qw\b)[A-Za-z_]\w+(?![\w:]|\s
 _PERL_BASES: Final = frozenset({"Mojo::Base"})
 """Modules whose arguments are base classes. Those of pragmas import nothing either."""
 
+_ELIXIR: Final = re.compile(
+    r"(?:alias|import|require|use)\b[\s(]*([A-Z][\w.]*(?:\{[^}]*\})?)(?:[^#]*?\bas:\s*([A-Z][\w.]*))?"
+)
+_EXPOSING: Final = re.compile(
+    r"import\s+([\w.]+)(?:\s+as\s+(\w+))?\s*(hiding|exposing|)\s*(?:\((.*)\))?(?:\s*as\s+(\w+))?", re.DOTALL
+)
+"""`import A.B as C exposing (d, E(..))` in Elm, and `import A.B (d, class E) as C` in PureScript."""
+
+_EXPOSED: Final = re.compile(r"(?:class\s+|type\s+)?(\w+|\.\.)(?:\s*\([^)]*\))?")
+_GLEAM: Final = re.compile(r"import\s+([\w/]+)(?:\.\{([^}]*)\})?(?:\s+as\s+(\w+))?")
 _RUBY: Final = re.compile(r"(require|require_relative|load|autoload)\b")
 
 
@@ -196,6 +207,43 @@ def _ruby(statement: str) -> Iterator[Import]:
         yield Import("", ("./" if statement.startswith("require_relative") else "") + module[1])
 
 
+def _scala(statement: str) -> Iterator[Import]:
+    """Read `import a.b.{C, D => E, F as G, H => _}`. The last one hides a name."""
+    body = _COMMENT.sub("", statement).strip().removeprefix("import").replace("=>", " as ").replace("`", "")
+    for path, alias in _use_paths(body):
+        module, _, name = path.rpartition(".")
+        if alias != "_":
+            yield Import(EVERY if name in ("_", "*", "given") else name, module, alias)
+
+
+def _elixir(statement: str) -> Iterator[Import]:
+    match = _ELIXIR.match(statement)
+    if match is None:
+        return
+    for path, _ in _use_paths(match[1]):
+        module, _, name = path.rpartition(".")
+        yield Import(name, module, match[2] or "")
+
+
+def _exposing(statement: str) -> Iterator[Import]:
+    match = _EXPOSING.match(_HASKELL_COMMENT.sub("", statement))
+    if match is None:
+        return
+    yield Import("", match[1], match[2] or match[5] or "")
+    if match[3] == "hiding":
+        yield Import(EVERY, match[1])
+    elif match[4]:
+        for name in _EXPOSED.findall(match[4]):
+            yield Import(EVERY if name == ".." else name, match[1])
+
+
+def _gleam(statement: str) -> Iterator[Import]:
+    match = _GLEAM.match(statement)
+    if match is not None:
+        yield Import("", match[1], match[3] or "")
+        yield from _listed(match[2] or "", match[1])
+
+
 def _perl(statement: str) -> Iterator[Import]:
     """Read `use A::B qw(c d)` and `require A::B`. The arguments of `use parent` are base classes, and no import."""
     match = _PERL.match(statement)
@@ -230,5 +278,6 @@ _READERS: Final[Mapping[str, Callable[[str], Iterator[Import]]]] = {
     "c": _include, "cpp": _include,
     "ruby": _ruby,
     "perl": _perl,
+    "scala": _scala, "elixir": _elixir, "elm": _exposing, "purescript": _exposing, "gleam": _gleam,
 }  # fmt: skip
 """Readers by language."""

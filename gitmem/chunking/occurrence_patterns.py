@@ -277,11 +277,14 @@ _NAMES: Final = ("identifier", "simple_identifier", "word", "constant")
 
 
 def generic_patterns(node_types: Collection[str]) -> Patterns:
-    """Return the patterns of a grammar without a table: first children of calls, and identifiers.
+    """Return the patterns of a grammar without a table: first children of calls, types, and identifiers.
 
     The name of a compound child is its last identifier.
     """
     calls = sorted(name for name in node_types if any(word in name.split("_") for word in _CALL_WORDS))
-    names = [name for name in _NAMES if name in node_types]
-    patterns = {"call": calls and [f"({call} . (_) @_)" for call in calls], "name": [f"({name}) @_" for name in names]}
+    patterns = {
+        "call": [f"({call} . (_) @_)" for call in calls],
+        "type": ["(type_identifier) @_"] if "type_identifier" in node_types else [],
+        "name": [f"({name}) @_" for name in _NAMES if name in node_types],
+    }
     return {kind: "\n".join(lines) for kind, lines in patterns.items() if lines}

@@ -6,18 +6,10 @@ They have the form of those in `occurrence_patterns`.
 from collections.abc import Mapping
 from typing import Final
 
-from gitmem.chunking.c_patterns import C_PATTERNS
+from gitmem.chunking.c_patterns import C_PATTERNS, CPP_PATTERNS
+from gitmem.chunking.functional_patterns import FUNCTIONAL
 from gitmem.chunking.occurrence_patterns import Patterns
 
-_HASKELL: Final = {
-    "call": """
-        (apply function: (variable) @_)
-        (apply function: (constructor) @_)
-        (apply function: (qualified id: (variable) @_))
-        (apply function: (qualified id: (constructor) @_))""",
-    "type": "(signature (name) @_)",
-    "name": "(variable) @_ (constructor) @_ (name) @_",
-}
 _NIX: Final = {
     "call": """
         (apply_expression function: (variable_expression name: (identifier) @_))
@@ -25,13 +17,6 @@ _NIX: Final = {
     "read": "(select_expression attrpath: (attrpath) @_)",
     "name": "(identifier) @_",
 }
-_FSHARP: Final = {
-    "call": "(application_expression . (long_identifier_or_op) @_)",
-    "name": "(long_identifier_or_op) @_ (identifier) @_",
-}
-_LISP: Final = {"call": "(list . (symbol) @_)", "name": "(symbol) @_"}
-_JANET: Final = {"call": "(tuple . (symbol) @_)", "name": "(symbol) @_"}
-_LISP_OF_LITERALS: Final = {"call": "(list_lit . (sym_lit) @_)", "name": "(sym_lit) @_"}
 _DART: Final = {
     "call": "(new_expression (type_identifier) @_) (const_object_expression (type_identifier) @_)",
     "type": "(type_identifier) @_",
@@ -103,6 +88,42 @@ _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
 _GROOVY: Final = {"call": "(func . (identifier) @_)", "name": "(identifier) @_"}
+_PASCAL: Final = {
+    "call": """
+        (exprCall entity: (_) @_)
+        (statement (identifier) @_)
+        (statement (exprDot rhs: (identifier) @_))
+        (inherited (identifier) @_)""",
+    "type": "(typeref (identifier) @_)",
+    "base": "(declClass parent: (typeref (identifier) @_)) (declIntf parent: (typeref (identifier) @_))",
+    "read": "(exprDot rhs: (identifier) @_)",
+    "name": "(identifier) @_",
+}
+_FORTRAN: Final = {
+    "call": "(call_expression . (_) @_) (subroutine_call . (_) @_)",
+    "type": "(derived_type name: (type_name) @_)",
+    "base": "(base_type_specifier (identifier) @_)",
+    "name": "(identifier) @_",
+}
+_VERILOG: Final = {
+    "call": """
+        (module_instantiation . (simple_identifier) @_)
+        (tf_call . (_) @_)
+        (method_call_body . (_) @_)""",
+    "type": "(data_type (simple_identifier) @_) (net_port_type1 (simple_identifier) @_)",
+    "base": """
+        (class_declaration (class_type (class_identifier (simple_identifier) @_)))
+        (interface_class_declaration (interface_class_type (class_type (class_identifier (simple_identifier) @_))))""",
+    "name": "(simple_identifier) @_",
+}
+_VHDL: Final = {
+    "call": """
+        (component_instantiation (_) @_)
+        (entity_instantiation (_) @_)
+        (procedure_call_statement procedure: (_) @_)
+        (ambiguous_name prefix: (_) @_)""",
+    "name": "(simple_name) @_",
+}
 _TERRAFORM: Final = {"read": "(get_attr (identifier) @_)"}
 _PROTO: Final = {
     "function": "(rpc (rpc_name (identifier) @_))",
@@ -119,15 +140,25 @@ _PROTO: Final = {
 }
 
 REFERENCES: Final[Mapping[str, Patterns]] = {
-    "haskell": _HASKELL, "nix": _NIX, "fsharp": _FSHARP, "clojure": _LISP_OF_LITERALS, "commonlisp": _LISP_OF_LITERALS,
-    "elisp": _LISP, "scheme": _LISP, "racket": _LISP, "fennel": _LISP, "janet": _JANET, "dart": _DART, "objc": _OBJC,
-    "zig": _ZIG, "powershell": _POWERSHELL, "fish": _FISH, "bash": _BASH, "perl": _PERL,
-    "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE, "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO,
-    "proto": _PROTO, "groovy": _GROOVY, "terraform": _TERRAFORM,
+    **FUNCTIONAL, "cuda": CPP_PATTERNS, "arduino": CPP_PATTERNS, "hlsl": CPP_PATTERNS, "ispc": C_PATTERNS,
+    "glsl": C_PATTERNS, "objc": _OBJC, "nix": _NIX, "dart": _DART, "zig": _ZIG, "pascal": _PASCAL, "fortran": _FORTRAN,
+    "verilog": _VERILOG, "vhdl": _VHDL, "powershell": _POWERSHELL,
+    "fish": _FISH, "bash": _BASH, "perl": _PERL, "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE,
+    "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO, "proto": _PROTO, "groovy": _GROOVY, "terraform": _TERRAFORM,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 
+_OCAML_VALUES: Final = {
+    "function": """
+        (compilation_unit (value_definition (let_binding pattern: (value_name) @_)))
+        (structure (value_definition (let_binding pattern: (value_name) @_)))""",
+    "class": "(type_binding name: (type_constructor) @_)",
+    "value": "(constructor_declaration (constructor_name) @_) (field_declaration (field_name) @_)",
+}
+
 DEFINITIONS: Final[Mapping[str, Patterns]] = {
+    "ocaml": _OCAML_VALUES,
+    "ocaml_interface": _OCAML_VALUES,
     "dart": {
         "function": """
             (function_signature name: (identifier) @_)
@@ -150,11 +181,17 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
             (newtype_constructor name: (constructor) @_)
             (field name: (field_name (variable) @_))""",
     },
-    "ocaml": {
-        "function": """
-            (external (value_name) @_)
-            (structure (value_definition (let_binding pattern: (value_name) @_)))""",
-        "value": "(constructor_declaration (constructor_name) @_) (field_declaration (field_name) @_)",
+    "erlang": {"class": "(module_attribute name: (atom) @_)"},
+    "pascal": {
+        "value": """
+            (declField name: (identifier) @_)
+            (declProp name: (identifier) @_)
+            (declEnumValue name: (identifier) @_)""",
+    },
+    "ada": {"value": "(enumeration_type_definition (identifier) @_) (component_declaration . (identifier) @_)"},
+    "purescript": {
+        "class": "(data name: (type) @_) (newtype name: (type) @_) (type_alias name: (type) @_)",
+        "value": "(data (constructor) @_) (newtype_constructor (constructor) @_)",
     },
     "scala": {
         "value": """

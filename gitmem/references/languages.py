@@ -9,6 +9,8 @@ _FAMILIES: Final = (
     ("java", "kotlin", "scala", "groovy"),
     ("c", "cpp", "objc", "cuda"),
     ("elixir", "erlang"),
+    ("ocaml", "ocaml_interface"),
+    ("fsharp", "fsharp_signature"),
 )
 FAMILY: Final[Mapping[str, str]] = {language: family[0] for family in _FAMILIES for language in family}
 """First language of a group whose files use each other's names. Other languages are alone."""
@@ -56,6 +58,9 @@ ABOVE: Final = frozenset({"super", "base", "parent"})
 NAMESPACED: Final = frozenset({"php"})
 """Families in which a name behind a separator alone is in the root namespace, and most code is in another one."""
 
+ALIASING: Final = frozenset({"php", "elixir"})
+"""Families in which a path from the root may begin with a name that the file imports."""
+
 EXTENDED: Final = frozenset({"go", "rust", "c", "csharp", "swift", "ruby"})
 """Families in which the members of a class may be in other files than the class."""
 
@@ -68,8 +73,8 @@ DYNAMIC: Final = frozenset({"bash", "elixir", "fish", "perl", "php", "powershell
 CAPITALISED: Final = frozenset({"java", "csharp", "swift", "ruby", "php", "dart", "elixir", "crystal"})
 """Families in which a name with a capital before a member is a class or module: `Regexp.escape`."""
 
-DECLARING: Final = frozenset({"c", "python"})
-HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi")
+DECLARING: Final = frozenset({"c", "python", "ada", "ocaml", "fsharp"})
+HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi", ".ads", ".mli", ".fsi")
 """Families that declare in one file what another one defines, and the ends of such files."""
 
 COMPONENT_ENDINGS: Final = (".vue", ".svelte", ".astro")

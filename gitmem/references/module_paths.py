@@ -155,9 +155,9 @@ def _php(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     return _is_below_root(parts, folders)
 
 
-def _perl(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
-    """Compare a package with the end of a path."""
-    return ("/" + posixpath.splitext(path)[0]).endswith("/" + module.replace("::", "/"))
+def _end_of_path(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
+    """Compare a package or module, whose file has its name, with the end of a path."""
+    return ("/" + posixpath.splitext(path)[0]).endswith("/" + module.replace("::", "/").replace(".", "/"))
 
 
 def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
@@ -170,6 +170,6 @@ def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
 
 _RULES: Final[Mapping[str, Callable[[str, str, str, TreePaths], bool]]] = {
     "python": _python, "javascript": _ecma, "go": _go, "rust": names_rust_file, "java": _java, "c": _c, "php": _php,
-    "perl": _perl,
+    **dict.fromkeys(("perl", "elm", "purescript", "gleam"), _end_of_path),
 }  # fmt: skip
 """Rules by family of languages. In others every module may be every file: names alone decide."""

@@ -14,6 +14,7 @@ from gitmem.references.definitions_by_name import DefinitionsByName, Resolution,
 from gitmem.references.file_names import CLASS, Definition, FileNames, split_parts
 from gitmem.references.languages import (
     ABOVE,
+    ALIASING,
     BARE_MEMBERS,
     CAPITALISED,
     DECLARING,
@@ -232,8 +233,7 @@ class Resolver:
                 here = self._of_main_export(file, module, [*parts[1:], name])
             matches += here
             known = known or bool(binding.original and self._walk(file, module, path))
-        if not matches and file.family in NAMESPACED:
-            # A path from the root may begin with a name that the file imports.
+        if not matches and file.family in ALIASING:
             matches = self._by_path(file, name, parts)
         if matches:
             return _resolution(unique(matches), "import")

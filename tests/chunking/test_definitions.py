@@ -37,6 +37,17 @@ from gitmem.types import DEFINING, OCCURRENCE_KINDS
         ("solidity", "contract A { uint total; event Sent(uint x); error Bad(); }\n", "A total Sent Bad"),
         ("proto", "service S { rpc Call (A) returns (A); }\nenum Color { RED = 0; }\n", "S Call Color RED"),
         ("zig", "const Color = enum { red };\nfn free() void {}\n", "Color red free"),
+        ("tcl", "namespace eval shop {\n  proc add {c} { save $c }\n}\nproc total {c} { stop }\n", "shop add total"),
+        ("cairo", "struct Cart { n: u32 }\ntrait Priced<T> { fn cost(self: @T) -> u32; }\nimpl A of B { fn go() {} }\n",
+         "Cart Priced cost go"),
+        ("capnp", "@0xdbb9ad1f14bf0b36;\nstruct Cart { n @0 :Int32; }\ninterface Shop { add @0 (x :Int32) -> (); }\n",
+         "Cart Shop add"),
+        ("gdscript", "class_name Cart\nsignal added\nconst MAX = 1\nvar items = []\nfunc add():\n\tvar local = 1\n",
+         "Cart added MAX items add"),
+        ("smithy", "namespace shop\nservice Shop { operations: [Add] }\nstructure Cart { n: Integer }\n", "Shop Cart"),
+        ("rego", "package shop\nallow { helper(1) }\nhelper(x) { x == 1 }\n", "allow helper"),
+        ("d", "module a;\ntemplate T(U) { U f(U u) { return u; } }\nunittest { f(1); }\n", "T f"),
+        ("solidity", "library L { function f() internal {} }\n", "L f"),
     ],
 )  # fmt: skip
 def test_definitions_besides_functions_and_classes(language: str, text: str, expected: str) -> None:

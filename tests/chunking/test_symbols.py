@@ -54,7 +54,7 @@ def _named(language: str, text: str) -> set[tuple[str, str]]:
         ("clojure", '(defn ^{:added "1.0"} join "Join." [x] (str x))', ("function", "join")),
         ("haskell", "(<+>) :: Int -> Int -> Int\n(<+>) a b = a", ("function", "<+>")),
         ("erlang", "-module(t).\n'case'(X) ->\n    X.\n", ("function", "case")),
-        ("ocaml", 'let version = "4.0"\n', ("function", "version")),
+        ("ocaml", 'let version = "4.0"\n', ("constant", "version")),
     ],
 )
 def test_a_definition_has_the_name_by_which_its_users_know_it(

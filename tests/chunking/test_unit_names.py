@@ -23,7 +23,7 @@ SOURCES = {
     "haskell": ("module A where\narea' :: Int -> Int\narea' x = side' x 2\n", "area'", "side'"),
     "ocaml": ("let area' x = List.map side x\n", "area'", "map"),
     "fsharp": ("module A\nlet area x = side x 2\n", "area A", "side"),
-    "erlang": ("-module(a).\nrun(X) -> lists:map(stop, X).\n", "run", "map"),
+    "erlang": ("-module(a).\nrun(X) -> lists:map(stop, X).\n", "a run", "map"),
     "elixir": ("defmodule A do\n  def run(x), do: stop(x)\nend\n", "A run", "stop"),
     "lua": ("local M = {}\nfunction M:run(x) return stop(x) end\n", "M run", "stop"),
     "dart": ("/// Runs.\nclass Job {\n  int run(\n    int x,\n  ) {\n    return stop(x);\n  }\n}\n", "Job run", "stop"),

@@ -11,14 +11,16 @@ _MODULES: Final = {
     "python": "python", "starlark": "python", "javascript": "ecma", "typescript": "ecma", "tsx": "ecma", "java": "java",
     "csharp": "csharp", "go": "go", "rust": "rust", "c": "cfamily", "cpp": "cfamily", "cuda": "cfamily",
     "arduino": "cfamily", "ruby": "ruby", "php": "php", "kotlin": "kotlin", "swift": "swift", "scala": "scala",
-    "elixir": "elixir", "haskell": "haskell", "lua": "lua", "luau": "lua", "zig": "zig", "bash": "shell", "sql": "sql",
+    "elixir": "elixir", "haskell": "haskell", "purescript": "haskell", "lua": "lua", "luau": "lua", "zig": "zig",
+    "bash": "shell", "sql": "sql",
     "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
     "scss": "styles", "json": "data_formats", "yaml": "yaml", "toml": "data_formats", "hcl": "data_formats",
     "terraform": "terraform", "objc": "others", "dart": "others", "r": "others", "cmake": "others",
     "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
-    "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl", "groovy": "groovy",
+    "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl", "groovy": "groovy", "pascal": "pascal",
+    "ada": "pascal", "verilog": "hardware", "vhdl": "hardware", "ocaml": "ocaml", "ocaml_interface": "ocaml",
     **dict.fromkeys(
         (
             "asm", "dockerfile", "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch",

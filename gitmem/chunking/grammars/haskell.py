@@ -1,4 +1,4 @@
-"""Haskell: the signature and all equations of one name form one unit."""
+"""Haskell and PureScript: the signature and all equations of one name form one unit."""
 
 from typing import Final
 
@@ -28,6 +28,16 @@ def _instance(node: Node, data: bytes) -> str:
     return f"{name} {text_of(patterns, data)}" if patterns is not None else name
 
 
+def _class_of_head(node: Node, data: bytes) -> str:
+    """Return the class in a head such as `class Show a <= Priced a`."""
+    head = next((child for child in node.children if child.type == "class_head"), node)
+    return next((text_of(child, data) for child in head.children if child.type == "class_name"), "")
+
+
+def _instance_name(node: Node, data: bytes) -> str:
+    return next((text_of(child, data) for child in node.children if child.type == "instance_name"), "")
+
+
 GRAMMARS: Final = {
     "haskell": make_grammar(
         "haskell",
@@ -53,5 +63,22 @@ GRAMMARS: Final = {
         joins="signature function bind",
         bodies="match",
         methods=True,
-    )
+    ),
+    "purescript": make_grammar(
+        "purescript",
+        {
+            "function": leaf("function", _equation),
+            "signature": mergeable("function", _signature),
+            "data": leaf("type"),
+            "newtype": leaf("type"),
+            "type_alias": mergeable("type"),
+            "class_declaration": container("trait", _class_of_head),
+            "class_instance": container("impl", _instance_name),
+            "derive_declaration": mergeable("impl", _instance_name),
+            "foreign_import": mergeable("function"),
+        },
+        transparent="class_body",
+        joins="signature function",
+        methods=True,
+    ),
 }

@@ -1,0 +1,197 @@
+"""Languages that declare in one place what another one defines: Pascal, Ada, OCaml, VHDL; and Verilog."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.types import OCCURRENCE_KINDS
+
+PASCAL = """unit Cart;
+interface
+uses Store;
+const
+  MaxItems = 10;
+type
+  TColor = (Red, Green);
+  TBox = class;
+  TPoint = record X, Y: Integer; end;
+  IPriced = interface
+    function Price: Double;
+  end;
+  TCart = class(TBase, IPriced)
+  private
+    FItems: TList;
+  public
+    constructor Create;
+    procedure Add(AItem: TItem); virtual;
+    property Count: Integer read GetCount;
+  end;
+function Total(c: TCart): Double;
+implementation
+constructor TCart.Create;
+begin
+  inherited Create;
+end;
+procedure TCart.Add(AItem: TItem);
+var i: Integer;
+begin
+  Store.Save(AItem);
+  Refresh;
+end;
+function Total(c: TCart): Double;
+begin
+  Result := c.Price;
+end;
+end.
+"""
+ADA = """package Stacks is
+   Max : constant Integer := 10;
+   type Stack is private;
+   type Color is (Red, Green);
+   procedure Push (S : in out Stack; X : Integer);
+   Overflow : exception;
+end Stacks;
+"""
+ADA_BODY = """with Store;
+package body Stacks is
+   procedure Push (S : in out Stack; X : Integer) is
+   begin
+      Store.Save (X);
+      Helper;
+   end Push;
+   function Top (S : Stack) return Integer is (S.Items.Last);
+   task body Worker is
+   begin
+      accept Start;
+   end Worker;
+end Stacks;
+"""
+VERILOG = """module cart #(parameter W = 8) (input logic clk);
+  counter #(.W(W)) u_counter (.clk(clk));
+  function automatic Item twice(int a);
+    return helper(a);
+  endfunction
+endmodule
+class Cart extends Base;
+  Item first;
+  task run();
+    show(1);
+  endtask
+endclass
+interface bus;
+  logic a;
+endinterface
+"""
+VHDL = """entity counter is
+  port (clk : in std_logic);
+end entity;
+architecture rtl of counter is
+  component adder is port (a : in integer); end component;
+  function twice(a : integer) return integer is begin return a + a; end function;
+begin
+  u1 : entity work.adder port map (a => n);
+  u2 : divider port map (a => n);
+  tick : process (clk) begin q <= twice(n); go(1); end process;
+end architecture;
+package util is
+  constant W : integer := 8;
+  procedure go(x : in integer);
+end package;
+"""
+OCAML = """module type KEEPER = sig
+  val find : int -> int
+end
+module Make (K : KEEPER) = struct
+  open Lwt.Infix
+  let find x = K.get x
+  module Inner = struct
+    let depth = 1
+  end
+end
+class counter = object
+  method get = 1
+end
+let ( >>= ) a b = bind a b
+let rec even n = odd n
+and odd n = even n
+let version = "1"
+let () = print_endline version
+let%test "adds" = even 2
+"""
+FORTRAN = "module a\n  type, extends(base) :: b\n    type(item) :: x\n  end type\nend module\n"
+INTERFACE = """type t
+(** A cart. *)
+
+val add : t -> int -> t
+(** Adds. *)
+
+exception Empty
+module Price : sig
+  val zero : t
+end
+"""
+
+
+def units_of(text: str, language: str) -> list[str]:
+    """Return the types and symbols of the results of a file, in the order of the text."""
+    chunks = chunk_blob(text.encode(), language).chunks
+    units = sorted((unit for chunk in chunks for unit in (chunk.units or (chunk,))), key=lambda unit: unit.start)
+    return [f"{unit.chunk_type} {unit.symbol}" for unit in units if unit.symbol]
+
+
+def names_of(text: str, language: str, *kinds: str) -> str:
+    """Return the names of some kinds in a file, in the order of the text."""
+    _, codes, names, _ = chunk_blob(text.encode(), language).names
+    found = (name.decode() for code, name in zip(codes, names, strict=True) if OCCURRENCE_KINDS[code] in kinds)
+    return " ".join(found)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("pascal", PASCAL, ["constant MaxItems", "enum TColor", "struct TPoint", "interface IPriced",
+                            "method IPriced.Price", "class TCart", "method TCart.Create", "method TCart.Add",
+                            "function Total"]),
+        ("ada", ADA, ["constant Stacks.Max", "type Stacks.Stack", "type Stacks.Color", "function Stacks.Push",
+                      "constant Stacks.Overflow"]),
+        ("ada", ADA_BODY, ["function Stacks.Push", "function Stacks.Top", "class Stacks.Worker"]),
+        ("verilog", VERILOG, ["module cart", "function cart.twice", "class Cart", "method Cart.run", "interface bus"]),
+        ("vhdl", VHDL, ["class counter", "impl counter", "function counter.twice", "function counter.tick",
+                        "module util", "constant util.W", "function util.go"]),
+        ("ocaml", OCAML, ["interface KEEPER", "function KEEPER.find", "module Make", "function Make.find",
+                          "module Make.Inner", "constant Make.Inner.depth", "class counter", "method counter.get",
+                          "function >>=", "function even, odd", "constant version", "function adds"]),
+        ("ocaml_interface", INTERFACE, ["type t", "function add", "type Empty", "module Price", "function Price.zero"]),
+    ],
+    ids=["pascal", "ada", "ada body", "verilog", "vhdl", "ocaml", "ocaml interface"],
+)  # fmt: skip
+def test_units_are_named_like_their_definitions(language: str, text: str, expected: list[str]) -> None:
+    found = units_of(text, language)
+    assert [unit for unit in found if unit not in ("module Stacks", "impl Stacks")] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kind", "expected"),
+    [
+        ("pascal", PASCAL, "class", "TColor TPoint IPriced TCart"),
+        ("pascal", PASCAL, "function", "Price Create Add Total"),
+        ("pascal", PASCAL, "value", "MaxItems Red Green X Y FItems Count"),
+        ("pascal", PASCAL, "base", "TBase IPriced"),
+        ("pascal", PASCAL, "call", "Create Save Refresh"),
+        ("ada", ADA, "class", "Stacks Stack Color"),
+        ("ada", ADA, "value", "Max Red Green Overflow"),
+        ("ada", ADA_BODY, "class", "Worker"),
+        ("ada", ADA_BODY, "call", "Save Helper"),
+        ("verilog", VERILOG, "class", "cart Cart bus"),
+        ("verilog", VERILOG, "base", "Base"),
+        ("verilog", VERILOG, "call", "counter helper"),
+        ("vhdl", VHDL, "class", "counter util"),
+        ("vhdl", VHDL, "call", "adder divider twice go"),
+        ("ocaml", OCAML, "function", "find find depth get even odd version"),
+        ("ocaml_interface", INTERFACE, "function", "add zero"),
+        ("fortran", FORTRAN, "base", "base"),
+        ("fortran", FORTRAN, "type", "item"),
+        ("fsharp", "let add (item: Item) = Item.render (total item)\n", "name", "Item Item"),
+    ],
+)  # fmt: skip
+def test_names_in_a_file(language: str, text: str, kind: str, expected: str) -> None:
+    assert names_of(text, language, kind) == expected
