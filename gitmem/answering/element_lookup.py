@@ -5,7 +5,7 @@ The grammar is that of `gitmem.locations`; a symbol alone is searched in all fil
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
@@ -18,6 +18,7 @@ from gitmem.history.element_reader import ElementReader
 from gitmem.history.line_tracking import element_of_lines
 from gitmem.history.version import FileVersion, Version
 from gitmem.locations import LineRange, Location, parse_location
+from gitmem.package_names import is_qualified, may_be_exported
 
 FindFiles = Callable[[str], list[bytes] | None]
 
@@ -88,12 +89,12 @@ def _by_symbol(path: str, file: FileVersion, symbol: str) -> Version:
     if not chunks:
         raise UsageError(f"`{path}` has no symbols", hint=f"name lines: `{path}:1-40`")
     found = find_symbol(path, chunks, symbol)
-    same = [version for version in file.versions if version.element.symbol == found.symbol]
+    same = _definitions_among([version for version in file.versions if version.element.symbol == found.symbol])
     if len(same) > 1:
         places = _listed([f"{each.element.first_line}-{each.element.last_line}" for each in same])
         hint = f"name a line of one: `{path}:{same[0].element.first_line}`"
         raise UsageError(f"`{path}` defines `{found.symbol}` {len(same)} times: lines {places}", hint=hint)
-    return file.versions[found.row]
+    return same[0]
 
 
 def _by_lines(path: str, file: FileVersion, where: Location, lines: LineRange) -> Version:
@@ -155,21 +156,43 @@ def _find_anywhere(
     # The index knows no symbols of documents, for example headings.
     paths = defining or read_files_with(location, commit, name)
     if len(paths) > _MAX_SEARCHED:
-        hint = f"name its file: {path_text(paths[0])}#{symbol}"
+        likely = min(paths, key=lambda path: posixpath.basename(path_text(path)).partition(".")[0] != name)
+        hint = f"name its file: {path_text(likely)}#{symbol}"
         raise UsageError(f"`{name}` occurs in {len(paths)} files", hint=hint)
     wanted = _JOINTS.split(symbol)
-    matches = []
-    for path in paths:
-        for version in reader.version(path, read_blob_id(location, commit, path)).versions:
-            parts = _JOINTS.split(version.element.symbol)
-            if parts[-len(wanted) :] == wanted:
-                matches.append(version)
+    versions = [
+        version for path in paths for version in reader.version(path, read_blob_id(location, commit, path)).versions
+    ]
+    matches = _definitions_among([version for version in versions if _is_named(version, wanted, is_qualified)])
+    if not matches and defining:
+        matches = _definitions_among([version for version in versions if _is_named(version, wanted, may_be_exported)])
     if not matches:
         raise UsageError(f"no definition of `{symbol}` in {commit[:7]}", hint="one that was removed: add --rev REV")
     if len(matches) > 1:
         places = [f"`{path_text(each.path)}:{each.element.first_line}`" for each in matches]
         raise UsageError(f"{len(matches)} definitions of `{symbol}`: {_listed(places)}", hint=f"name one: {places[0]}")
     return matches[0]
+
+
+def _is_named(
+    version: Version, wanted: Sequence[str], fits: Callable[[str, Sequence[str], Sequence[str]], bool]
+) -> bool:
+    """Return whether an element has a name, with the classes around it or a package that fits its path."""
+    parts = _JOINTS.split(version.element.symbol)
+    return parts[-1] == wanted[-1] and (
+        parts[-len(wanted) :] == list(wanted) or (len(wanted) > 1 and fits(path_text(version.path), parts, wanted))
+    )
+
+
+def _definitions_among(versions: list[Version]) -> list[Version]:
+    """Return elements without blocks that extend another one and without constructors, if their types are there.
+
+    `impl Stack` extends `struct Stack`, and `Gson.Gson` has the name of the class around it.
+    """
+    own = [version for version in versions if version.element.chunk_type != "impl"] or versions
+    parts = [_JOINTS.split(version.element.symbol) for version in own]
+    found = {(version.path, *names) for version, names in zip(own, parts, strict=True)}
+    return [version for version, names in zip(own, parts, strict=True) if (version.path, *names[:-1]) not in found]
 
 
 def _listed(texts: list[str]) -> str:

@@ -63,13 +63,13 @@ def command(
 ) -> ExitCode:  # fmt: skip
     """Show who defines, calls, extends, imports or mentions a name.
 
-    NAME may be qualified (Flask.make_response). LOCATION is PATH:LINE for the definition at or around a line,
-    PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro), which is named after its file. Imports, classes and
-    types that the code shows decide which definition a place means; else its name does, and the place says so: "one of
-    3 definitions". Without --relation all but implementers, callees and tests are shown. With `--repo` or `--all` an
-    import of a package leads to the repository that provides it: Python, JavaScript, TypeScript, Go, Rust, Java and
-    Kotlin. Then places begin with the name of their repository, and so may NAME and
-    LOCATION. The exit code is 0 with results and 1 without.
+    NAME may be qualified by classes, packages and folders (Flask.make_response, flask.Flask, com.shop.Cart). LOCATION
+    is PATH:LINE for the definition at or around a line, PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro),
+    which is named after its file. Imports, classes and types that the code shows decide which definition a place means;
+    else its name does, and the place says so: "one of 3 definitions". Without --relation all but implementers, callees
+    and tests are shown. With `--repo` or `--all` an import of a package leads to the repository that provides it:
+    Python, JavaScript, TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository, and
+    so may NAME and LOCATION. The exit code is 0 with results and 1 without.
 
     \b
     Examples:

@@ -33,10 +33,11 @@ _KINDS_WIDTH: Final = 24
 def command(ctx: click.Context, place: str, rev: str, color: str, as_json: bool) -> ExitCode:
     """Show when a function appeared, and every commit that changed it.
 
-    LOCATION is PATH:LINE for the innermost definition around a line, PATH#SYMBOL, a SYMBOL that is defined once, or
-    PATH:FIRST-LAST for lines. PATH is relative to the root of the repository or to the current folder. The definition
-    is followed through renames and moves, also between files. Of a class, only the text outside of its members counts.
-    If an older revision is given and the definition is gone from HEAD, the commit that removed it comes first.
+    LOCATION is PATH:LINE for the innermost definition around a line, PATH#SYMBOL, a SYMBOL that is defined once (Cart,
+    com.shop.Cart), or PATH:FIRST-LAST for lines. PATH is relative to the root of the repository or to the current
+    folder. The definition is followed through renames and moves, also between files. Of a class, only the text outside
+    of its members counts. If an older revision is given and the definition is gone from HEAD, the commit that removed
+    it comes first.
 
     \b
     Examples:

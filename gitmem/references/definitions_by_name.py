@@ -48,8 +48,18 @@ class Resolution(NamedTuple):
 
     @property
     def meanings(self) -> int:
-        """Number of the definitions, of which a declaration is none."""
-        return len(self.definitions) - self.declared
+        """Number of the definitions: a declaration is none, and classes of a name in one file are parts of one.
+
+        Such parts are a class and its companion object, merged declarations, and the branches of a condition.
+        """
+        classes = [each for each in self.definitions if each.kind == CLASS]
+        parts = len(classes) - len({(each.entry, each.symbol) for each in classes})
+        return len(self.definitions) - self.declared - parts
+
+    @property
+    def target(self) -> Definition | None:
+        """The only definition or the first of its parts, None if there are others, be it a declaration."""
+        return self.definitions[0] if self.meanings == 1 and not self.declared else None
 
     def opened(self) -> "Resolution":
         """Return the same definitions as ones that may not be meant."""

@@ -153,7 +153,7 @@ class DirectUsages:
     def usage(self, file: FileNames, line: int, kind: str, resolution: Resolution, depth: int) -> Usage:
         """Return the line of a resolved reference as a usage."""
         symbol = ".".join(file.scopes.at(line))
-        target = resolution.definitions[0] if len(resolution.definitions) == 1 else None
         return Usage(
-            file.entry, line, kind, symbol, resolution.rule, resolution.meanings, resolution.open, depth, target
-        )
+            file.entry, line, kind, symbol, resolution.rule, resolution.meanings, resolution.open, depth,
+            resolution.target,
+        )  # fmt: skip

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from gitmem.package_names import is_qualified, may_be_exported
 from gitmem.references.file_names import Definition
-from gitmem.references.languages import QUALIFIED_IN_FOLDER
+from gitmem.references.languages import QUALIFIED_IN_FOLDER, REEXPORTING
 from gitmem.references.scopes import split_name
 from gitmem.references.tree_names import Names
 from gitmem.store.occurrences import ANY_ROLE
@@ -28,21 +29,25 @@ def read_name(names: Names, text: str) -> tuple[tuple[str, ...], str]:
 
 
 def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list[Definition]:
-    """Return the definitions of a name whose classes, or file and folders, end with the qualifiers before it."""
+    """Return the definitions of a name with the qualifiers before it: classes, and packages, files or folders."""
     definitions = names.definitions(name)
     if not qualifiers:
         return definitions
-    wanted = list(qualifiers)
-    as_referred = [*_BLOCKS.get(wanted[0], wanted[:1]), *wanted[1:]]
+    wanted = (*qualifiers, name)
+    as_referred = (*_BLOCKS.get(wanted[0], wanted[:1]), *wanted[1:-1])
 
     def fits(definition: Definition) -> bool:
-        path = names.file(definition.entry).path.rpartition(".")[0].removesuffix("/__init__")
-        whole = [*path.split("/"), *definition.container]
-        return whole[-len(wanted) :] == wanted or (
-            names.file(definition.entry).family in QUALIFIED_IN_FOLDER and list(definition.container) == as_referred
+        file = names.file(definition.entry)
+        return is_qualified(file.path, (*definition.container, name), wanted) or (
+            file.family in QUALIFIED_IN_FOLDER and definition.container == as_referred
         )
 
-    return [each for each in definitions if fits(each)]
+    return [each for each in definitions if fits(each)] or [
+        each
+        for each in definitions
+        if (file := names.file(each.entry)).family in REEXPORTING
+        and may_be_exported(file.path, (*each.container, name), wanted)
+    ]
 
 
 def component_at(names: Names, entry: int) -> Definition | None:

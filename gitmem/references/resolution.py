@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from gitmem.package_names import KEYWORDS
 from gitmem.references.class_members import ClassMembers
 from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, folder_of
 from gitmem.references.file_names import CLASS, Definition, FileNames, split_parts
@@ -29,7 +30,6 @@ from gitmem.references.languages import (
 from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
 from gitmem.references.module_exports import MAIN_EXPORTS, ModuleExports, unique
 from gitmem.references.module_paths import names_part
-from gitmem.references.rust_paths import KEYWORDS
 from gitmem.references.tree_names import Names
 from gitmem.types import UNKNOWN_RECEIVER
 

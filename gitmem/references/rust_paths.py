@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from gitmem.package_names import KEYWORDS
 from gitmem.references.tree_paths import TreePaths
-
-KEYWORDS: Final = frozenset({"crate", "self", "super"})
-"""Words at the start of a path that say where it begins."""
 
 _LIBRARIES: Final = frozenset({"std", "core", "alloc", "proc_macro"})
 _CRATE: Final = re.compile(r"(?:^|/)(src|tests|examples|benches)/")

@@ -50,6 +50,7 @@ class RowRetrieval:
         self._vector = vector
         self._graph = graph
         self._terms = frozenset(query.terms)
+        self._is_name = query.coded
         self.lexical = LexicalQuery(scope, (*query.terms, *query.compounds), query.weights)
         named = [row for row in sorted(places.rows) if scope.entry_of[row] >= 0]
         self._groups = [np.array([row], np.int64) for row in named]
@@ -59,7 +60,8 @@ class RowRetrieval:
     def find(self) -> RetrievedRows:
         """Return the rows of either retrieval, ascending.
 
-        Each group of named rows is added if no retrieval found one of it.
+        Each group of named rows is added if no retrieval found one of it. If the query is a name, all of its rows are:
+        the first piece of a long definition may repeat the name less often than others.
         """
         groups = self._groups
         best = find_contenders(self.lexical, self._limit)
@@ -76,7 +78,7 @@ class RowRetrieval:
         selected |= is_near & ((cosines >= MIN_COSINE) | (scores > 0))
         if not selected.any():
             selected = is_near  # filters may leave nothing better, and they must not hide what there is
-        added = _missed_groups(rows, selected, groups)
+        added = _missed_groups(rows, selected, groups, whole=self._is_name)
         selected[added] = True
         cosines[added] = self._compare(rows[added])
         return self._score_files(rows[selected], scores[selected], cosines[selected])
@@ -197,9 +199,9 @@ def score_by_cosine(scope: Scope, vector: NDArray[np.float32], rows: NDArray[np.
 
 
 def _missed_groups(
-    rows: NDArray[np.int64], selected: NDArray[np.bool_], groups: Sequence[NDArray[np.int64]]
+    rows: NDArray[np.int64], selected: NDArray[np.bool_], groups: Sequence[NDArray[np.int64]], *, whole: bool
 ) -> NDArray[np.int64]:
-    """Return the positions of the rows of each group of which none is selected, ascending."""
+    """Return the positions of the rows of each group of which none is selected, ascending; of all groups if `whole`."""
     positions = [np.searchsorted(rows, group) for group in groups]
-    missed = [own for own in positions if not selected[own].any()]
-    return np.sort(np.concatenate([np.zeros(0, np.int64), *missed]))
+    missed = [own[~selected[own]] for own in positions if whole or not selected[own].any()]
+    return distinct(np.concatenate([np.zeros(0, np.int64), *missed]))

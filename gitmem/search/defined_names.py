@@ -1,12 +1,13 @@
 """Compare the names of a query with those that candidates define: the features `definition` and `definition_folded`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from gitmem.arrays import NDArray
 from gitmem.named_tuple import NamedTuple
+from gitmem.package_names import is_qualified, may_be_exported
 from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.qualified_names import defines_own_name, fold, qualified_names
 
@@ -17,13 +18,15 @@ UNKNOWN_RARITY: Final = 0.5
 def definition_features(
     query: ParsedQuery,
     symbols: Sequence[str],
+    paths: Callable[[int], str],
     chunk_types: NDArray[np.uint8],
     can_define: NDArray[np.bool_],
     idf: Mapping[str, float],
 ) -> dict[str, NDArray[np.float64]]:
     """Return which candidates define a name of the query, by feature.
 
-    `symbols` and `chunk_types` are columns of the candidates; `can_define` says which chunk types define anything.
+    `symbols` and `chunk_types` are columns of the candidates, `paths` returns the path of one; `can_define` says which
+    chunk types define anything.
     """
     features = {name: np.zeros(len(symbols)) for name in ("definition", "definition_folded")}
     if not query.names:
@@ -39,7 +42,10 @@ def definition_features(
             continue
         chunk_type = int(chunk_types[position])
         for parts in qualified_names(symbol):
-            exact, alike = _defines(every if defines_own_name(parts, chunk_type) else qualified, parts)
+            if defines_own_name(parts, chunk_type):
+                exact, alike = _defines(every, parts, paths(position))
+            else:
+                exact, alike = _defines(qualified, parts)
             if exact or alike:
                 column = features["definition" if exact else "definition_folded"]
                 column[position] = max(column[position], exact or alike)
@@ -75,14 +81,25 @@ def _by_last_part(weights: Mapping[Name, float]) -> dict[str, list[_WeightedName
     return names
 
 
-def _defines(names: Mapping[str, Sequence[_WeightedName]], parts: Sequence[str]) -> tuple[float, float]:
-    """Return the weight of the query's name that ends a qualified name: ignoring case, and underscores too."""
+def _defines(names: Mapping[str, Sequence[_WeightedName]], parts: Sequence[str], path: str = "") -> tuple[float, float]:
+    """Return the weight of the query's name that a qualified name has: ignoring case, and underscores too.
+
+    With a path a name may begin with packages in it.
+    """
     alike = names.get(fold(parts[-1].lower())) if parts else None
     if not alike:
         return 0.0, 0.0
     lower = tuple(part.lower() for part in parts)
-    exact = max((name.weight for name in alike if name.parts == lower[-len(name.parts) :]), default=0.0)
+    exact = max((name.weight for name in alike if _means(name.parts, lower, path)), default=0.0)
     if exact:
         return exact, 0.0
     bare = tuple(map(fold, lower))
     return 0.0, max((name.weight for name in alike if name.folded == bare[-len(name.folded) :]), default=0.0)
+
+
+def _means(name: Name, parts: Name, path: str) -> bool:
+    """Return whether a name of the query, in lower case, is a qualified one: with its classes, or with packages."""
+    if len(name) <= len(parts) or not path:
+        return name == parts[-len(name) :]
+    path = path.lower()
+    return is_qualified(path, parts, name) or may_be_exported(path, parts, name)

@@ -217,7 +217,9 @@ def rank_candidates(
     scores = calibrate(curve, sums, evidence)
     sensible = makes_sense(float(scores[candidates.pool].max(initial=0.0)), measured)
     adjustments: dict[str, NDArray[np.float64]] = {}
-    lifts = lift_first_pieces(retrieved.query, candidates, retrieved.spans, sums) if features else None
+    lifts = None
+    if features:
+        lifts = lift_first_pieces(retrieved.query, candidates, retrieved.spans, sums, features["definition"])
     if lifts is not None:
         adjustments["first_piece"] = lifts
         sums = sums + lifts

@@ -15,21 +15,25 @@ from gitmem.words import find_identifiers, terms_of
 
 
 def lift_first_pieces(
-    query: ParsedQuery, candidates: Candidates, spans: Spans, sums: NDArray[np.float64]
+    query: ParsedQuery, candidates: Candidates, spans: Spans, sums: NDArray[np.float64], defines: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """Return what each first piece lacks to the best sum of its definition's pieces, [candidates]; None for nothing.
 
     Pieces are candidates of one file, type and symbol that pass the filters; adjacent overloads look the same.
+    `defines` is the feature `definition`.
     """
     lifts = np.zeros(len(sums))
-    for pieces in _find_pieces(query, candidates):
+    for pieces in _find_pieces(query, candidates, defines > 0):
         first = min(pieces, key=lambda position: int(spans.start[position]))
         lifts[first] = float(sums[pieces].max() - sums[first])
     return lifts if lifts.any() else None
 
 
-def _find_pieces(query: ParsedQuery, candidates: Candidates) -> list[list[int]]:
-    """Return the positions of the pieces of each definition that has several and whose name holds the whole query."""
+def _find_pieces(query: ParsedQuery, candidates: Candidates, defines: NDArray[np.bool_]) -> list[list[int]]:
+    """Return the positions of the pieces of each definition that has several, if the query is just its name.
+
+    The name holds all words of the query, or the query names it with its classes and packages (`gson.Gson`).
+    """
     terms = set(query.terms)
     groups: dict[tuple[int, int, str], list[int]] = {}
     columns = (candidates.inside.tolist(), candidates.file.tolist(), candidates.chunk_type.tolist(), candidates.symbol)
@@ -39,7 +43,9 @@ def _find_pieces(query: ParsedQuery, candidates: Candidates) -> list[list[int]]:
     return [
         pieces
         for (_, _, symbol), pieces in groups.items()
-        if terms and len(pieces) > 1 and terms.issubset(_name_terms(symbol))
+        if terms
+        and len(pieces) > 1
+        and (terms.issubset(_name_terms(symbol)) or (query.coded and bool(defines[pieces].any())))
     ]
 
 

@@ -29,7 +29,7 @@ class RelatedTerms(dict[str, str | None]):
 
 
 class TermWeights(NamedTuple):
-    """The idf of each term of a part of the query, their sum, the weight of the part, and what is related to the terms.
+    """The idf of each term of a part of the query, their sum, the weight of the part, and the related terms.
 
     `is_line` is True for a query of one line, whose words may be words of several parts in a name.
     """

@@ -147,6 +147,10 @@ class Candidates(NamedTuple):
     inside: NDArray[np.bool_]
     copy_of: NDArray[np.int64]
 
+    def path_of(self, position: int) -> str:
+        """Return the path of a candidate."""
+        return self.paths[int(self.file[position])]
+
     @property
     def are_records(self) -> bool:
         """Return whether the candidates are records or commit messages: they and files are searched apart."""
@@ -183,7 +187,7 @@ def compute_features(
             candidates.paths, candidates.file, candidates.chunk_type, candidates.fused, candidates.pool
         ),
         **_shape_features(query, candidates, strengths["document"]),
-        **definition_features(query, candidates.symbol, candidates.chunk_type, _CAN_DEFINE, idf),
+        **definition_features(query, candidates.symbol, candidates.path_of, candidates.chunk_type, _CAN_DEFINE, idf),
         "symbol": cover_names(list(map(telling_name, candidates.symbol)), weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},

@@ -144,3 +144,28 @@ def test_an_incomplete_history_is_not_cached(cli: Cli, repo: Repo) -> None:
     file.write_bytes(data)
     history = json.loads(cli("when", "--json", "src/totals.py:3", cwd=repo.path).out)
     assert (history["introduced"], history["notes"]) == (repo.oid("HEAD~3"), [])
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("Cart", "src/shop/cart/Cart.java:1-5"),  # and not its constructors
+        ("shop.cart.Cart", "src/shop/cart/Cart.java:1-5"),
+        ("shop.cart.Cart.total", "src/shop/cart/Cart.java:4-4"),
+        ("Stack", "src/engine/stack.rs:1-3"),  # and not the block that extends it
+        ("src/engine/stack.rs#Stack", "src/engine/stack.rs:1-3"),
+        ("engine::Stack", "src/engine/stack.rs:1-3"),
+    ],
+)
+def test_a_definition_is_named_as_code_names_it(cli: Cli, repo: Repo, name: str, line: str) -> None:
+    repo.commit(
+        {
+            "src/shop/cart/Cart.java": (
+                "class Cart {\n  Cart() {}\n  Cart(int x) {}\n  int total() { return 1; }\n}\n"
+            ),
+            "src/engine/stack.rs": "pub struct Stack {\n    top: u8,\n}\n\nimpl Stack {\n    fn push(&self) {}\n}\n",
+        }
+    )
+    index(repo)
+    outcome = cli("when", name, cwd=repo.path)
+    assert (outcome.code, outcome.out.split("  ")[0]) == (ExitCode.OK, line)

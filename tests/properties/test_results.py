@@ -16,7 +16,7 @@ from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
-from gitmem.search.hits import Hit
+from gitmem.search.hits import LIFT, Hit
 from gitmem.settings import Settings
 from gitmem.types import CHUNK_TYPES
 from tests.gitrepo import ISOLATION, Repo
@@ -153,11 +153,11 @@ def test_filters_keep_exactly_the_matching_chunks(
 
 
 def best_scores(hits: list[Hit]) -> dict[tuple[str, int], float]:
-    """Return the scores of the first results of their files."""
+    """Return the scores of the first results of their files, except those that have the score of another row."""
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.path, hit)
-    return {(hit.path, hit.start): hit.score for hit in first.values()}
+    return {(hit.path, hit.start): hit.score for hit in first.values() if LIFT not in hit.scores}
 
 
 def matches(path: str, glob: str) -> bool:

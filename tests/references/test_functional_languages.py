@@ -21,7 +21,7 @@ FILES = {
 end
 """,
     "lib/shop/priced.ex": "defmodule Shop.Priced do\n  defmacro __using__(_), do: nil\nend\n",
-    "src/main/scala/shop/Store.scala": "package shop\n\ntrait Store { def save(item: Item): Unit }\n",
+    "src/main/scala/shop/Store.scala": "package shop\n\ntrait Store { def save(item: Item): Unit }\nobject Store\n",
     "src/main/scala/shop/Item.scala": "package shop\n\ncase class Item(name: String)\n",
     "src/main/scala/app/Files.scala": """package app
 

@@ -94,6 +94,17 @@ def test_the_name_of_a_long_function_finds_its_first_piece(
     assert len({hit.start for hit in hits}) == len(hits) > 1
 
 
+def test_a_name_with_packages_finds_the_first_piece_of_its_class(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    start = [f"  int first{number} = {number};" for number in range(150)]
+    end = [f"  // com.shop.Ring shop.Ring Ring {number}" for number in range(150)]
+    users = {f"user{n}.java": f"import com.shop.Ring;\nclass User{n} {{ com.shop.Ring ring; }}\n" for n in range(130)}
+    repo.commit({"src/com/shop/Ring.java": "\n".join(["class Ring {", *start, *end, "}", ""]), **users})
+    index(repo)
+    hits = search([scope_of(repo)], parse_query("com.shop.Ring"), HashEncoder(), limit=3, min_score=0).hits
+    assert (hits[0].path, hits[0].start_line) == ("src/com/shop/Ring.java", 1)
+
+
 @pytest.mark.parametrize("constructors", [1, 40])
 def test_the_name_of_a_class_finds_the_class_before_its_constructors(
     tmp_path: Path, fake_model: type[InlinePool], constructors: int

@@ -355,6 +355,28 @@ def test_a_class_has_its_name_and_not_its_constructors_or_extensions(
     assert compute_features(parse_query(query), candidates, {})["definition"].tolist() == [float(defines)]
 
 
+@pytest.mark.parametrize(
+    ("query", "path", "symbol", "defines"),
+    [
+        ("com.shop.keys.Ring", "core/src/main/java/com/shop/keys/Ring.java", "Ring", True),
+        ("com.shop.keys.Ring.turn", "core/src/main/java/com/shop/keys/Ring.java", "Ring.turn", True),
+        ("com.shop.keys.Ring", "core/src/main/java/com/shop/doors/Ring.java", "Ring", False),
+        ("shop.Ring", "shop/keys/ring.py", "Ring", True),  # which the package may export
+        ("shop_core::keys::Ring", "crates/shop-core/src/keys/ring.rs", "Ring", True),
+        ("other.Ring", "shop/keys/ring.py", "Ring", False),
+    ],
+)
+def test_a_name_may_begin_with_the_packages_in_the_path(query: str, path: str, symbol: str, defines: bool) -> None:
+    candidates = make_candidates([(0, 0.0)], symbol)._replace(paths=[path])
+    assert compute_features(parse_query(query), candidates, {})["definition"].tolist() == [float(defines)]
+
+
+def test_a_constructor_is_not_what_a_package_with_the_name_of_its_class_names() -> None:
+    chunk_types = np.full(1, CHUNK_TYPES.index("method"), np.uint8)
+    candidates = make_candidates([(0, 0.0)], "Ring.Ring")._replace(paths=["com/ring/Ring.java"], chunk_type=chunk_types)
+    assert compute_features(parse_query("com.ring.Ring"), candidates, {})["definition"].tolist() == [0.0]
+
+
 def test_a_frequent_name_of_a_long_text_defines_less_than_a_rare_one() -> None:
     query = parse_query("Rotation fails\n\nBoth `fit_all` and `rotate_keys` are called.\n")
     weighted = {"fitall": 1.0 * query.weights["fitall"], "rotatekeys": 8.0 * query.weights["rotatekeys"]}
