@@ -52,8 +52,10 @@ def _parse_line(stripped: str) -> ParsedQuery:
     words = dict.fromkeys(content_words(stripped)) or text.identifiers
     terms = dict.fromkeys(term for identifier in words for term in terms_of(identifier))
     bare = is_symbol(stripped)
-    compounds = tuple(word for word in join_words(stripped) if word not in terms)[:MAX_COMPOUNDS]
     coded = bare and is_coded(stripped)
+    # The parts of a qualified name are apart in code too: `flask.Flask` is not `FLASK_FLASK`.
+    joined = () if coded else join_words(stripped)
+    compounds = tuple(word for word in joined if word not in terms)[:MAX_COMPOUNDS]
     names, paths = tuple(dict.fromkeys(find_names(stripped, bare))), _paths(stripped)
     mentions, request = _find_lines(stripped), measure_request(stripped)
     return ParsedQuery(

@@ -32,6 +32,11 @@ def test_a_hyphen_joins_stop_words_too() -> None:
     assert parse_query("sign in, or - for all").compounds == ()
 
 
+@pytest.mark.parametrize(("text", "compounds"), [("flask.Flask", ()), ("the flask.Flask", ("flaskflask",))])
+def test_the_parts_of_a_qualified_name_are_not_joined(text: str, compounds: tuple[str, ...]) -> None:
+    assert parse_query(text).compounds == compounds
+
+
 def test_a_pasted_page_has_a_bounded_number_of_compounds() -> None:
     assert len(parse_query(" ".join(f"word{number}" for number in range(500))).compounds) < 50
     assert len(parse_query(" ".join(f"word{number}" for number in range(100))).compounds) == MAX_COMPOUNDS
