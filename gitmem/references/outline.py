@@ -8,6 +8,7 @@ all others of the best files, so that a large budget lists everything.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import dropwhile
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.references.file_graph import FileGraph, Numbers, Ranks
 from gitmem.references.file_names import CLASS, FUNCTION, VALUE, Definition, FileNames
 from gitmem.references.tree_names import Names
+from gitmem.store.occurrences import DEFINED
 
 _UNUSED: Final = 1e-3
 """Part of the rank of a file that a definition has which no other file mentions: little, unless it is prominent."""
@@ -39,8 +41,12 @@ The last three are fitted on names that documents and messages of commits mentio
 """
 
 
+_NAMESPACE_FILES: Final = 5
+"""Files that define a name, from which on it is that of a namespace: `module RuboCop` says nothing in each of them."""
+
+
 class OutlinedDefinition(NamedTuple):
-    """Definition to show, its importance, and the containers around it, outermost first."""
+    """Definition to show, its importance, and the containers around it, outermost first, namespaces excepted."""
 
     definition: Definition
     score: float
@@ -92,8 +98,19 @@ def outline(
     # The prominent definitions gain what the others lose, so matches weigh as much as without.
     total, prominent = sum(each.rank for each in rated), sum(each.rank * each.prominence for each in rated)
     scale = total / (prominent or 1.0)
+    namespaces: dict[str, bool] = {}
+
+    def is_namespace(name: str) -> bool:
+        if name not in namespaces:
+            namespaces[name] = len(names.entries(name, DEFINED)) >= _NAMESPACE_FILES
+        return namespaces[name]
+
     definitions = [
-        OutlinedDefinition(each.definition, scale * each.prominence * each.rank + each.match, each.containers)
+        OutlinedDefinition(
+            each.definition,
+            scale * each.prominence * each.rank + each.match,
+            tuple(dropwhile(lambda holder: is_namespace(holder.name), each.containers)),
+        )
         for each in rated
     ]
     definitions.sort(key=lambda each: (-each.score, each.definition.entry, each.definition.line))

@@ -98,3 +98,14 @@ def test_scores_of_matches_are_added_to_ranks_that_keep_their_sum(make_tree: Mak
     graph = tree.names.graph(lambda _path: 1.0, lambda: None)
     brought = float(graph.rank(graph.prior).definitions.sum())
     assert brought < sum(plain.values()) < 1.2 * brought
+
+
+def test_namespaces_that_many_files_open_are_not_shown_around_their_members(make_tree: MakeTree) -> None:
+    files = {
+        f"lib/part{number}.rb": f"module Shop\n  class Part{number}\n    def add; end\n  end\nend\n"
+        for number in range(5)
+    }
+    tree = make_tree({**files, "lib/till.rb": "class Till\n  class Part0\n    def add; end\n  end\nend\n"})
+    around = {each.definition.symbol: [holder.name for holder in each.containers] for each in outlined(tree)}
+    assert around["Shop.Part1.add"] == ["Part1"]
+    assert around["Till.Part0.add"] == ["Till", "Part0"]
