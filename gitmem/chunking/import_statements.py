@@ -41,7 +41,7 @@ _PERL_BASES: Final = frozenset({"Mojo::Base"})
 """Modules whose arguments are base classes. Those of pragmas import nothing either."""
 
 _ELIXIR: Final = re.compile(
-    r"(?:alias|import|require|use)\b[\s(]*([A-Z][\w.]*(?:\{[^}]*\})?)(?:[^#]*?\bas:\s*([A-Z][\w.]*))?"
+    r"(?:alias|import|require|use)\b[\s(]*([A-Z][\w.]*(?:\{[^}]*\})?)(?:\s*,\s*as:\s*([A-Z][\w.]*))?"
 )
 _EXPOSING: Final = re.compile(
     r"import\s+([\w.]+)(?:\s+as\s+(\w+))?\s*(hiding|exposing|)\s*(?:\((.*)\))?(?:\s*as\s+(\w+))?", re.DOTALL

@@ -40,9 +40,19 @@ _LEVEL: Final = 0.6
 The last three are fitted on names that documents and messages of commits mention, by `tests/bench/outline_quality.py`.
 """
 
-
 _NAMESPACE_FILES: Final = 5
 """Files that define a name, from which on it is that of a namespace: `module RuboCop` says nothing in each of them."""
+
+
+class _Namespaces(dict[str, bool]):
+    """Whether a name is that of a namespace; looked up once."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+
+    def __missing__(self, name: str) -> bool:
+        self[name] = verdict = len(self._names.entries(name, DEFINED)) >= _NAMESPACE_FILES
+        return verdict
 
 
 class OutlinedDefinition(NamedTuple):
@@ -98,18 +108,12 @@ def outline(
     # The prominent definitions gain what the others lose, so matches weigh as much as without.
     total, prominent = sum(each.rank for each in rated), sum(each.rank * each.prominence for each in rated)
     scale = total / (prominent or 1.0)
-    namespaces: dict[str, bool] = {}
-
-    def is_namespace(name: str) -> bool:
-        if name not in namespaces:
-            namespaces[name] = len(names.entries(name, DEFINED)) >= _NAMESPACE_FILES
-        return namespaces[name]
-
+    namespaces = _Namespaces(names)
     definitions = [
         OutlinedDefinition(
             each.definition,
             scale * each.prominence * each.rank + each.match,
-            tuple(dropwhile(lambda holder: is_namespace(holder.name), each.containers)),
+            tuple(dropwhile(lambda holder: namespaces[holder.name], each.containers)),
         )
         for each in rated
     ]

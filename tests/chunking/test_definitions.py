@@ -37,7 +37,7 @@ from gitmem.types import DEFINING, OCCURRENCE_KINDS
         ("solidity", "contract A { uint total; event Sent(uint x); error Bad(); }\n", "A total Sent Bad"),
         ("proto", "service S { rpc Call (A) returns (A); }\nenum Color { RED = 0; }\n", "S Call Color RED"),
         ("zig", "const Color = enum { red };\nfn free() void {}\n", "Color red free"),
-        ("tcl", "namespace eval shop {\n  proc add {c} { save $c }\n}\nproc total {c} { stop }\n", "shop add total"),
+        ("tcl", "namespace eval shop {\n  proc add {c} { save $c }\n}\nnamespace import a::*\n", "shop add"),
         ("cairo", "struct Cart { n: u32 }\ntrait Priced<T> { fn cost(self: @T) -> u32; }\nimpl A of B { fn go() {} }\n",
          "Cart Priced cost go"),
         ("capnp", "@0xdbb9ad1f14bf0b36;\nstruct Cart { n @0 :Int32; }\ninterface Shop { add @0 (x :Int32) -> (); }\n",

@@ -9,11 +9,14 @@ from typing import Final
 
 from gitmem.chunking.grammar import (
     LEAF,
+    NAMESPACE,
     TRANSPARENT,
     Grammar,
+    Match,
     Node,
     Rule,
     container,
+    dynamic,
     leaf,
     make_grammar,
     mergeable,
@@ -37,7 +40,7 @@ _TYPES: Final = re.compile(
 )
 _EXCLUDED: Final = re.compile(
     r"(?:call|invocation|expression|_type|pointer|reference|parameters?|arguments?|name|modifier|body|list|literal|import"
-    r"|_use|_ref|signature_help|identifier|keyword|alias|pattern|access|application|end_\w+|with_clause)$|^(?:open|include)_|^(?:type|data|"
+    r"|_use|_ref|signature_help|identifier|keyword|alias|pattern|access|application|end_\w+|with_clause)$|^(?:type|data|"
     r"object|module|function|record|class|input|rule|instance|package|bind|union|enum|macro)$"
 )
 _TRANSPARENT: Final = re.compile(
@@ -73,7 +76,7 @@ def make_generic(language: str) -> Grammar:
         rule = _guess(name)
         if rule is not None:
             table[name] = rule
-    table.update(_further_units(language))
+    table.update(_FURTHER_UNITS.get(language, {}))
     comments = " ".join(name for name in language_nodes(language) if "comment" in name)
     prefixes = " ".join(
         name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator")
@@ -83,60 +86,12 @@ def make_generic(language: str) -> Grammar:
     return make_grammar(language, table, comments=comments, prefixes=prefixes, joins=joins)
 
 
-def _further_units(language: str) -> Mapping[str, Rule]:
-    """Return the units whose node types are named unlike those of other grammars."""
-    match language:
-        case "cairo":
-            return {
-                "cairo_1_file": Rule(TRANSPARENT),
-                "declaration_list": Rule(TRANSPARENT),
-                "block": Rule(TRANSPARENT),
-                "struct_item": leaf("struct", _name),
-                "trait_item": container("trait", _name),
-                "impl_item": container("impl", _name),
-                "function_signature": mergeable("function", _name),
-            }
-        case "capnp":
-            return {
-                "struct": container("struct", _name),
-                "interface": container("interface", _name),
-                "enum": leaf("enum", _name),
-                "method": mergeable("function", _name),
-            }
-        case "gdscript":
-            return {
-                "class_name_statement": mergeable("class", _name),
-                "signal_statement": mergeable("property", _name),
-                "const_statement": mergeable("constant", _name),
-                "variable_statement": mergeable("property", _name),
-            }
-        case "smithy":
-            shapes = ("service", "operation", "resource", "structure", "union", "list", "map", "enum", "simple_shape")
-            return {
-                **{f"{shape}_statement": leaf("type", _name) for shape in shapes},
-                "shape_statement": Rule(TRANSPARENT),
-            }
-        case "tcl":
-            return {
-                "namespace": namespace("module", _second_word),
-                "word_list": Rule(TRANSPARENT),
-                "braced_word": Rule(TRANSPARENT),
-            }
-        case "rego":
-            return {"module": Rule(TRANSPARENT), "policy": Rule(TRANSPARENT), "rule": leaf("function", _name_below)}
-        case "d":
-            return {"template_declaration": container("class", _name), "unittest_declaration": leaf("function")}
-        case "solidity":
-            return {"library_declaration": container("class", _name)}
-        case _:
-            return {}
-
-
-def _second_word(node: Node, data: bytes) -> str:
-    """Return the name behind the first word: that of `namespace eval shop`."""
-    words = [child for child in node.named_children if child.type == "word_list"]
-    inner = words[0].named_children if words else []
-    return text_of(inner[1], data) if len(inner) > 1 else ""
+def _evaluated_namespace(node: Node, data: bytes) -> Match | None:
+    """Match `namespace eval shop { ... }` of Tcl."""
+    words: list[Node] = next((child.named_children for child in node.named_children if child.type == "word_list"), [])
+    if len(words) < 2 or text_of(words[0], data) != "eval":
+        return None
+    return Match(NAMESPACE, "module", text_of(words[1], data), node)
 
 
 def _name_below(node: Node, data: bytes) -> str:
@@ -163,6 +118,44 @@ def _name(node: Node, data: bytes) -> str:
             return text_of(target, data)
         node = node.named_children[0]
     return ""
+
+
+_SHAPES: Final = ("service", "operation", "resource", "structure", "union", "list", "map", "enum", "simple_shape")
+
+_FURTHER_UNITS: Final[Mapping[str, Mapping[str, Rule]]] = {
+    "cairo": {
+        **dict.fromkeys(("cairo_1_file", "declaration_list", "block"), Rule(TRANSPARENT)),
+        "struct_item": leaf("struct", _name),
+        "trait_item": container("trait", _name),
+        "impl_item": container("impl", _name),
+        "function_signature": mergeable("function", _name),
+    },
+    "capnp": {
+        "struct": container("struct", _name),
+        "interface": container("interface", _name),
+        "enum": leaf("enum", _name),
+        "method": mergeable("function", _name),
+    },
+    "d": {"template_declaration": container("class", _name), "unittest_declaration": leaf("function")},
+    "gdscript": {
+        "class_name_statement": mergeable("class", _name),
+        "signal_statement": mergeable("property", _name),
+        "const_statement": mergeable("constant", _name),
+        "variable_statement": mergeable("property", _name),
+    },
+    "rego": {"module": Rule(TRANSPARENT), "policy": Rule(TRANSPARENT), "rule": leaf("function", _name_below)},
+    "smithy": {
+        "shape_statement": Rule(TRANSPARENT),
+        **dict.fromkeys((f"{shape}_statement" for shape in _SHAPES), leaf("type", _name)),
+    },
+    "solidity": {"library_declaration": container("class", _name)},
+    "tcl": {
+        "namespace": dynamic(_evaluated_namespace),
+        "word_list": Rule(TRANSPARENT),
+        "braced_word": Rule(TRANSPARENT),
+    },
+}
+"""Units whose node types are named unlike those of other grammars, by language."""
 
 
 def _guess(name: str) -> Rule | None:
