@@ -58,6 +58,8 @@ _COLUMNS: Final = 140
 """Columns of a shown declaration."""
 
 _AFTER_BRACKET: Final = re.compile(r"([(\[]) +")
+_DOCUMENTATION: Final = re.compile(r" ?/\*\*.*?(?:\*/|$)")
+"""Comment on a parameter between the lines of a declaration."""
 
 Estimate = Callable[[str], int]
 
@@ -277,7 +279,8 @@ def declaration(lines: Sequence[bytes], definition: "Definition", *, mask: bool)
     first = definition.line - 1
     text = [line.decode("utf-8", "replace") for line in lines[first : first + MAX_DECLARATION_LINES]]
     joined = " ".join(text[number].strip() for number in find_declaration(text, definition.name))
-    joined = _AFTER_BRACKET.sub(r"\1", mask_text(joined) if mask else joined)
+    joined = _DOCUMENTATION.sub("", mask_text(joined) if mask else joined)
+    joined = _AFTER_BRACKET.sub(r"\1", joined)
     if sum(map(joined.count, "([{")) > sum(map(joined.count, ")]}")):
         joined = f"{joined.rstrip(' ,')} …"
     return joined if len(joined) <= _COLUMNS else f"{joined[:_COLUMNS]}…"

@@ -147,3 +147,10 @@ def test_secrets_in_a_declaration_are_dots(cli: Cli, shop: Repo) -> None:
     assert "GITHUB_TOKEN" in shown
     assert key not in shown
     assert key in cli("map", "--show-secrets", "src/login.py", cwd=shop.path).out
+
+
+def test_a_declaration_has_no_documentation_between_its_parameters(cli: Cli, shop: Repo) -> None:
+    text = "class Pool(\n    runner: Runner,\n    /** Most idle ones. */\n    size: Int,\n) {\n    fun close() {}\n}"
+    shop.commit({"src/Pool.kt": text})
+    index(shop)
+    assert "    1 class Pool(runner: Runner …" in cli("map", "src/Pool.kt", cwd=shop.path).out.splitlines()
