@@ -22,11 +22,13 @@ def is_qualified(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> boo
 def may_be_exported(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> bool:
     """Return whether a package in the path of a file may export a symbol under a name: `flask.Flask` of `flask/app.py`.
 
-    The qualifiers are some of the folders and classes around it, in their order.
+    The qualifiers are all classes around it, and before them some of the folders, in their order.
     """
-    around = iter(map(_plain, [*path.rpartition(".")[0].split("/"), *symbol[:-1]]))
-    qualifiers = [part for part in wanted[:-1] if part not in KEYWORDS]
-    return symbol[-1] == wanted[-1] and all(_plain(part) in around for part in qualifiers)
+    packages = wanted[: -len(symbol)]
+    folders = iter(map(_plain, path.rpartition(".")[0].split("/")))
+    return tuple(wanted[-len(symbol) :]) == tuple(symbol) and all(
+        _plain(part) in folders for part in packages if part not in KEYWORDS
+    )
 
 
 def _plain(name: str) -> str:

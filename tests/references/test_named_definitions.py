@@ -44,6 +44,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("java.util.List", ""),
         ("com.shop.List", ""),
         ("other.Store", ""),
+        ("shop.save", ""),  # a member is not what its package exports
         ("store.shop.Store", ""),
     ],
 )
