@@ -10,13 +10,23 @@ KEYWORDS: Final = frozenset({"crate", "self", "super"})
 def is_qualified(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> bool:
     """Return whether a name with its qualifiers is that of a symbol in the file at a path.
 
-    The qualifiers are the classes around it, and before them the end of the path. Where a class has the name of its
-    file, the path is that of the package: `com.google.gson.Gson`.
+    The qualifiers are the classes around it, and before them the end of the path, with the name of the file or without.
     """
-    *folders, stem = path.rpartition(".")[0].removesuffix("/__init__").split("/")
-    return any(
-        tuple([*around, *symbol][-len(wanted) :]) == tuple(wanted) for around in ((*folders, stem), tuple(folders))
-    )
+    return is_in_file(path, symbol, wanted) or is_in_package(path, symbol, wanted)
+
+
+def is_in_file(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether qualifiers are those of a symbol with the name of its file: `celery.app.base.Celery`."""
+    return _ends_with([*path.rpartition(".")[0].removesuffix("/__init__").split("/"), *symbol], wanted)
+
+
+def is_in_package(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether qualifiers are those of a symbol with the folder of its file: `com.google.gson.Gson`."""
+    return _ends_with([*path.split("/")[:-1], *symbol], wanted)
+
+
+def _ends_with(whole: list[str], wanted: Sequence[str]) -> bool:
+    return whole[-len(wanted) :] == list(wanted)
 
 
 def may_be_exported(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from gitmem.package_names import is_qualified, may_be_exported
+from gitmem.package_names import is_in_file, is_in_package, may_be_exported
 from gitmem.references.file_names import Definition
 from gitmem.references.languages import QUALIFIED_IN_FOLDER, REEXPORTING
 from gitmem.references.scopes import split_name
@@ -38,8 +38,11 @@ def find_definitions(names: Names, name: str, qualifiers: Sequence[str]) -> list
 
     def fits(definition: Definition) -> bool:
         file = names.file(definition.entry)
-        return is_qualified(file.path, (*definition.container, name), wanted) or (
-            file.family in QUALIFIED_IN_FOLDER and definition.container == as_referred
+        symbol = *definition.container, name
+        return (
+            is_in_file(file.path, symbol, wanted)
+            or (file.family not in REEXPORTING and is_in_package(file.path, symbol, wanted))
+            or (file.family in QUALIFIED_IN_FOLDER and definition.container == as_referred)
         )
 
     return [each for each in definitions if fits(each)] or [

@@ -13,6 +13,7 @@ FILES = {
         "package com.shop.cart;\n\npublic class Cart {\n  public Cart() {}\n  int total() { return 1; }\n}\n"
     ),
     "core/src/main/java/com/shop/util/List.java": "package com.shop.util;\n\npublic class List {}\n",
+    "store.py": "class Store:\n    pass\n",
     "shop/__init__.py": "from .store.base import Store\n",
     "shop/store/base.py": "class Store:\n    def save(self):\n        pass\n",
     "crates/shop-core/src/engine/stack.rs": "pub struct Stack;\n\nimpl Stack {\n    pub fn push(&self) {}\n}\n",
@@ -35,6 +36,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("Cart.total", "Cart.total"),
         ("shop.store.base.Store", "Store"),
         ("base.Store.save", "Store.save"),
+        ("store.Store", "Store"),  # of the module, before that of a package
         # Packages export what their files define.
         ("shop.Store", "Store"),
         ("shop.Store.save", "Store.save"),
