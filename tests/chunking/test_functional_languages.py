@@ -4,7 +4,7 @@ import pytest
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.occurrence_query import load_patterns
-from gitmem.types import OCCURRENCE_KINDS
+from tests.chunking.names_in_file import names_of
 
 SCALA = """package shop
 import cats.kernel.{Order, Semigroup => S, Eq => _}, a.B
@@ -55,16 +55,6 @@ pub fn add(item: item.Item) -> Result(Cart, Nil) {
   list.map(items, total(Cart(items: [])))
 }
 """
-
-
-def names_of(text: str, language: str, *kinds: str) -> list[str]:
-    """Return the names of some kinds in a file, with their receivers, in the order of the text."""
-    names = chunk_blob(text.encode(), language).names
-    return [
-        (receiver + b"." + name if receiver else name).decode()
-        for kind, name, receiver in zip(names.kinds, names.names, names.receivers, strict=True)
-        if OCCURRENCE_KINDS[kind] in kinds
-    ]
 
 
 @pytest.mark.parametrize(
