@@ -35,11 +35,12 @@ def may_be_exported(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> 
     The qualifiers are all classes around it, and before them some of the folders, in their order.
     """
     packages = wanted[: -len(symbol)]
-    folders = iter(map(_plain, path.rpartition(".")[0].split("/")))
+    folders = iter(map(plain_name, path.rpartition(".")[0].split("/")))
     return tuple(wanted[-len(symbol) :]) == tuple(symbol) and all(
-        _plain(part) in folders for part in packages if part not in KEYWORDS
+        plain_name(part) in folders for part in packages if part not in KEYWORDS
     )
 
 
-def _plain(name: str) -> str:
-    return name.replace("-", "_").lower()
+def plain_name(name: str) -> str:
+    """Return a name without regard to case and to how its words are joined: `ContentType` in `content-type.js`."""
+    return name.replace("_", "").replace("-", "").lower()

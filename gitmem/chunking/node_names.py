@@ -66,6 +66,20 @@ def from_child(*types: str) -> Namer:
     return read
 
 
+def from_path(*path: str) -> Namer:
+    """Return a namer that follows the first child of each of some node types inwards and reads the last."""
+
+    def read(node: Node, data: bytes) -> str:
+        for node_type in path:
+            inner = next((child for child in node.children if child.type == node_type), None)
+            if inner is None:
+                return ""
+            node = inner
+        return text_of(node, data)
+
+    return read
+
+
 def from_items(item: str, *, field: str = "name", limit: int = 12) -> Namer:
     """Return a namer for statements with several names (`const (a = 1; b = 2)`), joined by commas.
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from gitmem.package_names import plain_name
 from gitmem.references.languages import COMPONENT_ENDINGS
 from gitmem.references.rust_paths import is_root, names_rust_file
 from gitmem.references.tree_paths import TreePaths
@@ -44,10 +45,8 @@ def may_re_export(module: str, path: str, family: str) -> bool:
 
 def names_part(name: str, path: str) -> bool:
     """Return whether a name before another one is that of a file or its folder, in any spelling: `RackBuilder`."""
-    plain = name.replace("_", "").replace("-", "").lower()
     folder, file = posixpath.split(path)
-    parts = (file.partition(".")[0], posixpath.basename(folder))
-    return plain in (part.replace("_", "").replace("-", "").lower() for part in parts)
+    return plain_name(name) in map(plain_name, (file.partition(".")[0], posixpath.basename(folder)))
 
 
 def component_of(path: str) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.package_names import plain_name
 from gitmem.references.file_graph import FileGraph, Numbers, Ranks
 from gitmem.references.file_names import CLASS, FUNCTION, VALUE, Definition, FileNames
 from gitmem.references.tree_names import Names
@@ -104,7 +105,7 @@ def outline(
         own = {symbol: weight * score for (of, symbol), score in matches.items() if of == node}
         brought = {name: weight * rank for name, rank in graph.definitions_of(node, ranks).items()}
         file = names.file(int(chosen[place]))
-        rated += _rate_file(file, brought, own, weight * float(ranks.files[node]), _plain(stem_of(file.path)))
+        rated += _rate_file(file, brought, own, weight * float(ranks.files[node]), plain_name(stem_of(file.path)))
     # The prominent definitions gain what the others lose, so matches weigh as much as without.
     total, prominent = sum(each.rank for each in rated), sum(each.rank * each.prominence for each in rated)
     scale = total / (prominent or 1.0)
@@ -138,14 +139,9 @@ def _rate_file(
             own_rank += brought.get(each.name, 0.0) * (_FIELD if is_field else 1)
             seen.add(each.name)
         prominence = level * (1 + members[*each.container, each.name]) ** _MEMBERS
-        prominence *= _LIKE_FILE if _plain(each.name) == stem else 1
+        prominence *= _LIKE_FILE if plain_name(each.name) == stem else 1
         rated.append(_Rated(each, containers, own_rank, prominence, matches.get(each.symbol, 0.0)))
     return rated
-
-
-def _plain(name: str) -> str:
-    """Return a name without regard to how its words are joined: `ContentType` in `content-type.js`."""
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def find_containers(file: FileNames, definition: Definition) -> tuple[Definition, ...]:

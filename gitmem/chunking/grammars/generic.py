@@ -22,7 +22,7 @@ from gitmem.chunking.grammar import (
     mergeable,
     namespace,
 )
-from gitmem.chunking.node_names import name_of, text_of, unquoted
+from gitmem.chunking.node_names import from_path, name_of, text_of, unquoted
 from gitmem.chunking.parse import language_nodes
 
 # Patterns of node type names: functions, then types, then exceptions to both, then transparent nodes.
@@ -94,12 +94,6 @@ def _evaluated_namespace(node: Node, data: bytes) -> Match | None:
     return Match(NAMESPACE, "module", text_of(words[1], data), node)
 
 
-def _name_below(node: Node, data: bytes) -> str:
-    """Return the first name in the head of a rule of Rego."""
-    head = next((child for child in node.named_children if child.type == "rule_head"), None)
-    return text_of(head.named_children[0], data) if head is not None and head.named_child_count else ""
-
-
 def _name(node: Node, data: bytes) -> str:
     """Return the `name` field, or the first child of a type like `name` or `identifier`.
 
@@ -143,7 +137,11 @@ _FURTHER_UNITS: Final[Mapping[str, Mapping[str, Rule]]] = {
         "const_statement": mergeable("constant", _name),
         "variable_statement": mergeable("property", _name),
     },
-    "rego": {"module": Rule(TRANSPARENT), "policy": Rule(TRANSPARENT), "rule": leaf("function", _name_below)},
+    "rego": {
+        "module": Rule(TRANSPARENT),
+        "policy": Rule(TRANSPARENT),
+        "rule": leaf("function", from_path("rule_head", "var")),
+    },
     "smithy": {
         "shape_statement": Rule(TRANSPARENT),
         **dict.fromkeys((f"{shape}_statement" for shape in _SHAPES), leaf("type", _name)),

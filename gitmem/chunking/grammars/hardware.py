@@ -15,7 +15,7 @@ from gitmem.chunking.grammar import (
     mergeable,
     namespace,
 )
-from gitmem.chunking.node_names import text_of
+from gitmem.chunking.node_names import fixed, from_child, from_field, from_path, text_of
 
 _MAX_NODES: Final = 60
 """Nodes in which a name is looked for: the type that a function returns may stand before it."""
@@ -38,16 +38,6 @@ def _named(name_type: str) -> Namer:
     return partial(_name_of_type, name_type=name_type)
 
 
-def _in_field(field: str) -> Namer:
-    """Return the function that reads the name in a field."""
-
-    def read(node: Node, data: bytes) -> str:
-        name = node.child_by_field_name(field)
-        return text_of(name, data) if name is not None else ""
-
-    return read
-
-
 def _process(node: Node, data: bytes) -> Match | None:
     """Match a process with a label, which is its name."""
     label = next((child for child in node.named_children if child.type == "label"), None)
@@ -66,7 +56,7 @@ GRAMMARS: Final = {
             "interface_class_declaration": container("interface", _named("class_identifier")),
             "function_declaration": leaf("function", _named("function_identifier")),
             "task_declaration": leaf("function", _named("task_identifier")),
-            "class_constructor_declaration": leaf("function", lambda _node, _data: "new"),
+            "class_constructor_declaration": leaf("function", fixed("new")),
             "type_declaration": mergeable("type", _named("type_identifier")),
             "text_macro_definition": mergeable("macro", _named("text_macro_identifier")),
         },
@@ -78,19 +68,19 @@ GRAMMARS: Final = {
     "vhdl": make_grammar(
         "vhdl",
         {
-            "entity_declaration": leaf("class", _named("identifier")),
+            "entity_declaration": leaf("class", from_child("identifier")),
             # An architecture has a name of its own, but everything speaks of its entity.
-            "architecture_body": container("impl", _in_field("entity")),
-            "package_declaration": namespace("module", _named("identifier")),
-            "package_body": namespace("impl", _in_field("package")),
-            "function_body": leaf("function", _in_field("designator")),
-            "procedure_body": leaf("function", _in_field("designator")),
-            "function_declaration": mergeable("function", _named("identifier")),
-            "procedure_declaration": mergeable("function", _named("identifier")),
+            "architecture_body": container("impl", from_field("entity")),
+            "package_declaration": namespace("module", from_child("identifier")),
+            "package_body": namespace("impl", from_field("package")),
+            "function_body": leaf("function", from_field("designator")),
+            "procedure_body": leaf("function", from_field("designator")),
+            "function_declaration": mergeable("function", from_child("identifier")),
+            "procedure_declaration": mergeable("function", from_child("identifier")),
             "process_statement": dynamic(_process),
-            "full_type_declaration": mergeable("type", _named("identifier")),
-            "subtype_declaration": mergeable("type", _named("identifier")),
-            "constant_declaration": mergeable("constant", _named("identifier")),
+            "full_type_declaration": mergeable("type", from_child("identifier")),
+            "subtype_declaration": mergeable("type", from_child("identifier")),
+            "constant_declaration": mergeable("constant", from_path("identifier_list", "identifier")),
         },
         transparent="design_file design_unit declarative_part concurrent_statement_part",
         comments="comment",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, container, leaf, make_grammar, mergeable
-from gitmem.chunking.node_names import name_of, text_of
+from gitmem.chunking.node_names import from_child, from_path, name_of, text_of
 
 
 def _equation(node: Node, data: bytes) -> str:
@@ -26,16 +26,6 @@ def _instance(node: Node, data: bytes) -> str:
     name = name_of(node, data)
     patterns = node.child_by_field_name("patterns")
     return f"{name} {text_of(patterns, data)}" if patterns is not None else name
-
-
-def _class_of_head(node: Node, data: bytes) -> str:
-    """Return the class in a head such as `class Show a <= Priced a`."""
-    head = next((child for child in node.children if child.type == "class_head"), node)
-    return next((text_of(child, data) for child in head.children if child.type == "class_name"), "")
-
-
-def _instance_name(node: Node, data: bytes) -> str:
-    return next((text_of(child, data) for child in node.children if child.type == "instance_name"), "")
 
 
 GRAMMARS: Final = {
@@ -72,9 +62,9 @@ GRAMMARS: Final = {
             "data": leaf("type"),
             "newtype": leaf("type"),
             "type_alias": mergeable("type"),
-            "class_declaration": container("trait", _class_of_head),
-            "class_instance": container("impl", _instance_name),
-            "derive_declaration": mergeable("impl", _instance_name),
+            "class_declaration": container("trait", from_path("class_head", "class_name")),
+            "class_instance": container("impl", from_child("instance_name")),
+            "derive_declaration": mergeable("impl", from_child("instance_name")),
             "foreign_import": mergeable("function"),
         },
         transparent="class_body",

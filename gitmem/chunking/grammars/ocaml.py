@@ -7,7 +7,6 @@ from gitmem.chunking.grammar import (
     LEAF,
     MERGEABLE,
     Match,
-    Namer,
     Node,
     container,
     dynamic,
@@ -15,24 +14,12 @@ from gitmem.chunking.grammar import (
     make_grammar,
     mergeable,
 )
-from gitmem.chunking.node_names import text_of, unquoted
+from gitmem.chunking.node_names import from_path, text_of, unquoted
 
 _FUNCTIONS: Final = frozenset({"fun_expression", "function_expression"})
 
 
-def _child_named(node: Node, data: bytes, *types: str) -> str:
-    """Return the text of the child at the end of a path of node types, "" if there is none."""
-    for name_type in types:
-        inner = next((child for child in node.named_children if child.type == name_type), None)
-        if inner is None:
-            return ""
-        node = inner
-    return text_of(node, data)
-
-
-def _named(*types: str) -> Namer:
-    """Return the function that finds a name at the end of a path of node types."""
-    return lambda node, data: _child_named(node, data, *types)
+_module_name: Final = from_path("module_binding", "module_name")
 
 
 def _value(node: Node, data: bytes) -> Match | None:
@@ -69,22 +56,22 @@ def _module(node: Node, data: bytes) -> Match:
         for binding in node.named_children
         for inner in binding.named_children
     )
-    name = _child_named(node, data, "module_binding", "module_name")
+    name = _module_name(node, data)
     return Match(CONTAINER if has_members else MERGEABLE, "module", name, node)
 
 
 _UNITS: Final = {
     "module_definition": dynamic(_module),
-    "module_type_definition": container("interface", _named("module_type_name")),
+    "module_type_definition": container("interface", from_path("module_type_name")),
     "value_definition": dynamic(_value),
-    "value_specification": mergeable("function", _named("value_name")),
-    "external": mergeable("function", _named("value_name")),
-    "type_definition": mergeable("type", _named("type_binding", "type_constructor")),
-    "exception_definition": mergeable("type", _named("constructor_declaration", "constructor_name")),
-    "class_definition": container("class", _named("class_binding", "class_name")),
-    "class_type_definition": container("interface", _named("class_type_binding", "class_type_name")),
-    "method_definition": leaf("method", _named("method_name")),
-    "method_specification": mergeable("method", _named("method_name")),
+    "value_specification": mergeable("function", from_path("value_name")),
+    "external": mergeable("function", from_path("value_name")),
+    "type_definition": mergeable("type", from_path("type_binding", "type_constructor")),
+    "exception_definition": mergeable("type", from_path("constructor_declaration", "constructor_name")),
+    "class_definition": container("class", from_path("class_binding", "class_name")),
+    "class_type_definition": container("interface", from_path("class_type_binding", "class_type_name")),
+    "method_definition": leaf("method", from_path("method_name")),
+    "method_specification": mergeable("method", from_path("method_name")),
 }
 _TRANSPARENT: Final = (
     "compilation_unit structure signature module_binding functor class_binding object_expression class_type_binding"

@@ -15,10 +15,11 @@ from gitmem.chunking.grammar import (
     mergeable,
     namespace,
 )
-from gitmem.chunking.node_names import name_of, text_of
+from gitmem.chunking.node_names import from_field, name_of, text_of
 
 _KEYWORDS: Final = {"kRecord": "struct", "kObject": "class", "kClass": "class", "kInterface": "interface"}
 _MEMBERS: Final = frozenset({"declClass", "declIntf", "declHelper"})
+_name_in_header: Final = from_field("header", "name")
 
 
 def _pascal_type(node: Node, data: bytes) -> Match | None:
@@ -34,8 +35,7 @@ def _pascal_type(node: Node, data: bytes) -> Match | None:
 
 
 def _pascal_body(node: Node, data: bytes) -> Match:
-    header = node.child_by_field_name("header")
-    name = name_of(header, data) if header is not None else ""
+    name = _name_in_header(node, data)
     return Match(LEAF, "method" if "." in name else "function", name, node)
 
 
