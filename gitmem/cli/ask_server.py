@@ -34,6 +34,9 @@ password may be in the environment of the command."""
 
 _DEBUG = "GITMEM_DEBUG"
 
+_NO_SERVER = "--no-server"
+"""The global flag that commands take, too. As the value of an option it costs a slower answer."""
+
 
 def ask_server(args: list[str]) -> int | None:
     """Print the answer of a server and return the exit code; None if this process must answer.
@@ -63,7 +66,7 @@ def served_folder(args: list[str]) -> str | None:
     if any(arg.startswith(_PUBLISHED) for arg in args):
         return None
     line = split_command_line(args)
-    if line is None or "no_server" in line.flags:
+    if line is None or "no_server" in line.flags or _NO_SERVER in line.args:
         return None
     names = SERVED.get(line.command, ())
     is_served = names == (_ALL,) or (bool(line.args) and line.args[0] in names)

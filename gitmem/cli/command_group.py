@@ -5,6 +5,8 @@ from typing import Final
 
 import click
 
+from gitmem.cli.global_flags import accept_global_flags
+
 _SYNONYMS: Final = {
     "add": ("append",),
     "ask": ("query",),
@@ -74,6 +76,16 @@ class CommandGroup(click.Group):
             advice = f", did you mean `{f'{group} {similar}'.strip()}`?" if similar else ""
             raise click.UsageError(f"no such command: `{f'{group} {name}'.strip()}`{advice}", ctx)
         return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = self.find_command(ctx, cmd_name)
+        if command is not None:
+            accept_global_flags(command)
+        return command
+
+    def find_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return the command of a name, as it is defined; None for an unknown name."""
+        return super().get_command(ctx, name)
 
     def has_command(self, ctx: click.Context, name: str) -> bool:
         """Return whether a name is that of a command, without importing the command."""

@@ -72,12 +72,10 @@ class LazyGroup(CommandGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return [*COMMANDS, *ALIASES]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if not self.has_command(ctx, cmd_name):
+    def find_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if not self.has_command(ctx, name):
             return None
-        command: click.Command = import_module(
-            f"gitmem.cli.{ALIASES.get(cmd_name, cmd_name).replace('-', '_')}"
-        ).command
+        command: click.Command = import_module(f"gitmem.cli.{ALIASES.get(name, name).replace('-', '_')}").command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":

@@ -26,6 +26,11 @@ def find(name: str) -> click.Command:
     return command
 
 
+def shown_options(name: str) -> list[click.Option]:
+    """Return the options of a command, without the global flags, which its help does not repeat."""
+    return [param for param in find(name).params if isinstance(param, click.Option) and not param.hidden]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_description_and_examples(name: str) -> None:
     about, _, examples = (find(name).help or "").partition("Examples:")
@@ -35,10 +40,9 @@ def test_every_command_has_a_description_and_examples(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_has_help(name: str) -> None:
-    for param in find(name).params:
-        if isinstance(param, click.Option):
-            assert param.help, param.name
-            assert param.help.endswith((".", "]", ")")), param.help
+    for option in shown_options(name):
+        assert option.help, option.name
+        assert option.help.endswith((".", "]", ")")), option.help
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -64,9 +68,8 @@ def test_the_reference_lists_every_command_option_and_setting() -> None:
     text = reference.render()
     for name in COMMANDS:
         assert f"### gitmem {name}\n\n`gitmem {name} " in text
-        for param in find(name).params:
-            if isinstance(param, click.Option):
-                assert param.opts[-1] in text
+        for option in shown_options(name):
+            assert option.opts[-1] in text
     for setting in SETTINGS:
         assert f"| `gitmem.{setting.name}` | `{setting.variable}` |" in text
 

@@ -245,6 +245,7 @@ def test_a_setting_turns_served_answers_off(own: Repo, monkeypatch: pytest.Monke
         ["query", "--help"],
         ["memory", "list", "-h"],
         ["--no-server", "query", "x"],
+        ["query", "x", "--no-server"],
         ["--version"],
         ["-C"],
         [],

@@ -57,7 +57,7 @@ def test_the_short_option_of_the_version(cli: Cli) -> None:
         (("--kind", "nots"), ("`--kind` is `nots`, expected one of: code, ", "hint: did you mean `notes`?")),
         (("--foo", "bar"), ("no such option: `--foo`\n", "that begins with a dash: gitmem query -e --foo\n")),
         (("--patth", "src"), ("no such option: `--patth`\n", "hint: did you mean `--path`?\n")),
-        (("--no-server",), ("`--no-server`\n", "comes before the command: gitmem --no-server query ...\n")),
+        (("--log-level",), ("`--log-level`\n", "comes before the command: gitmem --log-level query ...\n")),
         (("-n", "100"), ("between 1 and 50", "to raise it: git config gitmem.searchMaxLimit 100\n")),
         (("-n", "9999"), ("between 1 and 50", "to raise it: git config gitmem.searchMaxLimit 1000\n")),
         (("--", "src"), ("the query is missing", "hint: words come before `--`, paths behind it\n")),
@@ -74,6 +74,24 @@ def test_a_wrong_choice_lists_the_valid_ones(cli: Cli, indexed: Repo) -> None:
     outcome = cli("memory", "list", "--type", "nosuch", cwd=indexed.path)
     expected = "`--type` is `nosuch`, expected one of: preference, fact, project, decision\n"
     assert_error(outcome, ExitCode.USAGE, expected, "hint: gitmem memory list --help\n")
+
+
+@pytest.mark.parametrize("flag", ["-q", "--quiet"])
+def test_a_global_flag_may_follow_the_command(cli: Cli, own: Repo, flag: str) -> None:
+    assert cli("index", "--full", cwd=own.path).out
+    quiet = cli("index", "--full", flag, cwd=own.path)
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_a_global_flag_may_follow_a_command_of_a_group(cli: Cli, own: Repo) -> None:
+    found = cli("memory", "list", "--no-pager", "--no-server", cwd=own.path)
+    assert found == cli("--no-pager", "--no-server", "memory", "list", cwd=own.path)
+    assert found.code == 0
+
+
+def test_the_value_of_an_option_is_no_global_flag(cli: Cli, own: Repo) -> None:
+    own.commit({"src/flags.py": "QUIET_FLAG = '--quiet'\n\ndef be_quiet(): return QUIET_FLAG\n"}, "add a flag")
+    assert "src/flags.py" in cli("query", "-l", "-e", "--quiet", cwd=own.path).out
 
 
 def test_several_words_are_one_query(cli: Cli, indexed: Repo) -> None:
