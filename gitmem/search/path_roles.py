@@ -16,70 +16,94 @@ ROLES: Final = ("test", "example", "document", "auxiliary")
 
 
 class _Words(NamedTuple):
-    """Words of names that give their file a role, by where they stand in the name.
+    """Words that give a name its role as its first word, as its last word, or as the whole name."""
 
-    - `beginning`: first word of a folder's or file's name (`test-utils/`, `TestFoo.java`).
-    - `end`: last word of either (`integration-tests/`, `X.Tests/`, `foo_test.go`).
-    - `folder_end`: last word of a folder's name alone (`code-samples/`, unlike `plan_sample.cpp`).
-    - `folder`: the whole name of a folder. `file`: the whole name of a file, without its ending.
-    """
-
-    beginning: frozenset[str]
-    end: frozenset[str]
-    folder_end: frozenset[str]
-    folder: frozenset[str]
-    file: frozenset[str]
+    first: frozenset[str]
+    last: frozenset[str]
+    whole: frozenset[str]
 
 
-def _words(beginning: str, end: str, folder_end: str, folder: str, file: str) -> _Words:
-    return _Words(*(frozenset(words.split()) for words in (beginning, end, folder_end, folder, file)))
+class _RoleWords(NamedTuple):
+    """Words that give files and folders a role (`foo_test.go`, `integration-tests/`), and folders alone (`dist/`)."""
+
+    names: _Words
+    folders: _Words
+
+
+def _words(first: str, last: str, whole: str) -> _Words:
+    return _Words(*(frozenset(words.split()) for words in (first, last, whole)))
 
 
 # Which words a name has matters less than where: `latest/`, `testing.go` and `specification/` are none of these. A
 # name of words joined by sign or case is compared word by word, so `unit_tests`, `unitTests` and `Unit.Tests` are one.
+#
+# Many words are the subject of a file, but say of a folder what all of its files are: `doc_comments.rs`, `locale.py`,
+# `GeneratedRouter.scala` and `plan_migration.py` are plain code.
 _ROLE_WORDS: Final = {
-    "test": _words(
-        "test tests",
-        "test tests testcase testcases testdata testutil testutils unittest unittests fixture fixtures mocks fuzz "
-        "fuzzing e2e snapshots",
-        "spec specs",
-        "testing mock testlib testsuite testsupport fuzzers",
-        "conftest",
+    "test": _RoleWords(
+        _words(
+            "test tests",
+            "test tests testcase testcases testdata testutil testutils unittest unittests fixture fixtures mocks fuzz "
+            "fuzzing e2e snapshots",
+            "conftest",
+        ),
+        _words("", "spec specs", "testing mock testlib testsuite testsupport fuzzers"),
     ),
-    "example": _words(
-        "example examples bench benchmark benchmarks",
-        "example examples demo demos tutorial tutorials bench benches benchmark benchmarks stories playground "
-        "playgrounds",
-        "sample samples",
-        "docsrc docssrc storybook showcase sandbox",
-        "",
+    "example": _RoleWords(
+        _words(
+            "example examples bench benchmark benchmarks",
+            "example examples demo demos tutorial tutorials bench benches benchmark benchmarks playground playgrounds",
+            "",
+        ),
+        _words("", "sample samples", "docsrc docssrc storybook showcase sandbox"),
     ),
-    "auxiliary": _words(
-        "generated legacy noop",
-        "vendor vendored polyfill polyfills shim shims generated migration migrations locale locales legacy deprecated "
-        "amalgamated amalgamation noop",
-        "",
-        "thirdparty external extern deps compat gen i18n nodemodules dist build bundled singleinclude singleheader",
-        "",
+    "auxiliary": _RoleWords(
+        _words(
+            "legacy noop",
+            "polyfill polyfills shim shims generated legacy deprecated amalgamated amalgamation noop",
+            "",
+        ),
+        _words(
+            "generated",
+            "vendored migrations locales",
+            "vendor migration locale thirdparty external extern deps compat gen i18n nodemodules dist build bundled "
+            "singleinclude singleheader",
+        ),
     ),
-    "document": _words("doc docs", "doc docs documentation changelog changelogs", "", "man website wiki", ""),
+    "document": _RoleWords(
+        _words("", "", ""),
+        _words("doc docs", "doc docs documentation changelog changelogs", "man website wiki"),
+    ),
 }
 """The first role that fits wins: a README in a test folder belongs to the tests."""
 
 _RANKED: Final = tuple(_ROLE_WORDS)
+_EXAMPLE_RANK: Final = _RANKED.index("example")
 _AUXILIARY_RANK: Final = _RANKED.index("auxiliary")
 
 
-def _ranks(names: Sequence[frozenset[str]]) -> dict[str, int]:
-    """Map each name to the rank of the first role that has it."""
-    return {name: rank for rank in reversed(range(len(names))) for name in names[rank]}
+class _Ranks(NamedTuple):
+    """Ranks of roles by the first word of a name, by the last one and by the whole name."""
+
+    first: Mapping[str, int]
+    last: Mapping[str, int]
+    whole: Mapping[str, int]
 
 
-_FIRST_RANKS: Final = _ranks([words.beginning for words in _ROLE_WORDS.values()])
-_LAST_RANKS: Final = _ranks([words.end for words in _ROLE_WORDS.values()])
-_FOLDER_LAST_RANKS: Final = _ranks([words.end | words.folder_end for words in _ROLE_WORDS.values()])
-_FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
-_FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
+def _ranks(words: Sequence[Sequence[_Words]]) -> _Ranks:
+    """Map words to the rank of the first role that has them; `words` are those of each role."""
+    first, last, whole = (
+        {word: rank for rank in reversed(range(len(words))) for own in words[rank] for word in own[place]}
+        for place in range(3)
+    )
+    return _Ranks(first, last, whole)
+
+
+_FILE_RANKS: Final = _ranks([(words.names,) for words in _ROLE_WORDS.values()])
+_FOLDER_RANKS: Final = _ranks(list(_ROLE_WORDS.values()))
+
+_STORY: Final = lazy_pattern(r"(?:^|[/._-])stories(?:/.*)?\.(?:[cm]?[jt]sx?|mdx|vue|svelte|s?css)$")
+"""Examples of components in Storybook: `Button.stories.tsx`, and files of the web in `stories/`."""
 
 _TEST_NAME: Final = lazy_pattern(
     r"\.t$|(?<=[^A-Z.])IT(?:\.[^.]*)?$"
@@ -137,6 +161,8 @@ def path_role(path: str) -> str:
     """Return `test`, `example`, `auxiliary` (vendored, generated, compatibility), `document`, or "" for plain code."""
     folder, _, name = path.rpartition("/")
     rank = min(_folder_rank(folder), _file_rank(name), _translation_rank(folder, name))
+    if rank > _EXAMPLE_RANK and _STORY.search(path):
+        rank = _EXAMPLE_RANK
     return _RANKED[rank] if rank < len(_RANKED) else ""
 
 
@@ -148,9 +174,7 @@ def _folder_rank(folder: str) -> int:
     above, _, name = folder.rpartition("/")
     if folder in _TEST_ROOTS:
         return 0
-    return min(
-        _folder_rank(above), _words_rank(name, _FOLDER_LAST_RANKS, _FOLDER_RANKS), _translation_rank(above, name)
-    )
+    return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS), _translation_rank(above, name))
 
 
 def _translation_rank(folder: str, name: str) -> int:
@@ -159,7 +183,7 @@ def _translation_rank(folder: str, name: str) -> int:
 
 def _file_rank(name: str) -> int:
     stem = posixpath.splitext(name)[0]
-    rank = _words_rank(stem, _LAST_RANKS, _FILE_RANKS)
+    rank = _words_rank(stem, _FILE_RANKS)
     if _TEST_NAME.search(name):
         return 0
     if stem.lower().endswith(_AUXILIARY_ENDINGS):
@@ -177,12 +201,13 @@ def _is_document(name: str) -> bool:
     return word.lower() in _DOCUMENT_NAMES and (word.isupper() or not dot)
 
 
-def _words_rank(name: str, last: Mapping[str, int], whole: Mapping[str, int]) -> int:
+def _words_rank(name: str, ranks: _Ranks) -> int:
+    """Return the best rank that the words of a name have."""
     words = [word.lower() for word in _NAME_WORD.findall(name)]
     if not words:
         return len(_RANKED)
-    ranks = (_FIRST_RANKS.get(words[0]), last.get(words[-1]), whole.get("".join(words)))
-    return min((rank for rank in ranks if rank is not None), default=len(_RANKED))
+    found = (ranks.first.get(words[0]), ranks.last.get(words[-1]), ranks.whole.get("".join(words)))
+    return min((rank for rank in found if rank is not None), default=len(_RANKED))
 
 
 @lru_cache(maxsize=CACHED_NAMES)

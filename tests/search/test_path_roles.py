@@ -9,11 +9,15 @@ _TESTS = (
     "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py "
     "t/0000-basic.sh lib/deploy.t spec/helper.rb parser_spec.rb a-spec.mjs ParserSpec.scala OrderSpecs.cs specs/a.py"
 )
-_EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py code-samples/a.kt sample/a.go"
+_EXAMPLES = (
+    "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py code-samples/a.kt sample/a.go "
+)
+_EXAMPLES += "src/stories/button.css a-stories.jsx"
 _AUXILIARY = (
     "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
     "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js "
-    "NoopEventService.cs metric/noop/meter.go"
+    "NoopEventService.cs metric/noop/meter.go db/mysql-migrations/1.sql locale/app.po src/locales/en.ts "
+    "generated-sources/A.java vendor/a.rb migration/1.ts"
 )
 _TRANSLATIONS = (
     "lang/de/auth.php lang/pt_BR/auth.php lang/en/auth.php locale/de.po po/fr.po app/res/values-zh-rTW/strings.xml "
@@ -31,7 +35,9 @@ _PLAIN = (
     "changes.go historyBuffer.ts news_feed.dart src/de.py src/is.rs "
     "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js "
     "okhttp3/ConnectionSpec.kt src/parse_shape_specs.rs oci/spec.go TypeSpec.java plan_sample.cpp cop/sample.rb "
-    "api.spec.yaml inspect.js respects.ts"
+    "api.spec.yaml inspect.js respects.ts "
+    "app/views/stories/show.html.erb models/stories.py src/locale.py GeneratedRouter.scala group_migration.py "
+    "Core/PlanMigration/Plan.cs SsoCookieVendor/a.cs doc_comments.rs utils/docs.py use-locale/index.ts migrations.lua"
 )
 
 
