@@ -1,4 +1,4 @@
-"""Names with the packages, files and classes before them, as code writes them, compared with places in a tree. Pure."""
+"""Names that contain packages, files or classes, as code writes them, compared with places in a tree. Pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -44,3 +44,12 @@ def may_be_exported(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> 
 def plain_name(name: str) -> str:
     """Return a name without regard to case and to how its words are joined: `ContentType` in `content-type.js`."""
     return name.replace("_", "").replace("-", "").lower()
+
+
+def template_name(path: str) -> str:
+    """Return the name of a template by its path, as others write it: "/form" for `stories/_form.html.erb`.
+
+    No name in code begins with a slash.
+    """
+    stem = path.rpartition("/")[2].lstrip("_").partition(".")[0]
+    return "/" + stem if stem else ""

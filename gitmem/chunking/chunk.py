@@ -10,7 +10,7 @@ from gitmem.chunking.content_language import refine_language
 from gitmem.chunking.grammar import UnparsedError
 from gitmem.chunking.languages import TEXT
 from gitmem.chunking.layered_files import LAYERED, divide_file
-from gitmem.chunking.layers import clip, join_names
+from gitmem.chunking.layers import clip, join_names, without_name
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
 from gitmem.chunking.notebook import Cell
@@ -109,7 +109,11 @@ def _layered_chunks(
         return chunks, reason
     layers = [(first, chunks)]
     for layer in others:
-        own, _ = _syntax_chunks(layer.data, layer.language, bounds, lines, names)
+        found: list[NameColumns] = []
+        own, _ = _syntax_chunks(layer.data, layer.language, bounds, lines, found)
+        names += [without_name(each, layer.wrapper) if layer.wrapper else each for each in found]
+        if layer.names_only:
+            continue
         layers.append((layer, window_chunks(layer.data, lines, bounds) if own is None else own))
     all_chunks = [part for layer, own in layers for chunk in own for part in clip(chunk, layer, lines)]
     return sorted(all_chunks, key=lambda chunk: (chunk.start, -chunk.end)), ""

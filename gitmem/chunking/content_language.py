@@ -22,6 +22,10 @@ def _line(pattern: bytes) -> re.Pattern[bytes]:
 
 _PASCAL: Final = _line(rb"(?i:unit|program|library|uses)[ \t]+\w[\w., \t]*;")
 _BITBAKE: Final = _line(rb"(?:SUMMARY|DESCRIPTION|LICENSE|SRC_URI|DEPENDS|RDEPENDS)[ \t]*\??[+.:]?=|inherit[ \t]+[a-z]")
+_GO_TAG: Final = lazy_pattern(
+    rb"(?<!\$)\{\{-?\s*(?:(?:define|template|block|include|partial)\s+[\"(]|(?:range|if|with)\s+[.$(\w]"
+    rb"|\$\w+\s+:?=\s|\.(?:Values|Release|Chart|Params|Content|Title)\b)"
+)
 _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     TEXT: [(lazy_pattern(rb"\A(?:[.']\\\"[^\n]*\n|[.'][ \t]*\n|\s)*\.(?:TH|Dd)[ \t]"), "roff")],
     "c": [
@@ -81,6 +85,39 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         (_line(rb"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b|(?:static|extern|typedef|struct)[ \t]+\w"), "c"),
         (lazy_pattern(rb""), TEXT),
     ],
+    # Templates of pages.
+    "html": [
+        (
+            lazy_pattern(rb"\{%-?\s*(?:include\s+[\w/-]+\.\w|(?:assign|capture|render|unless|layout|schema)\b)"),
+            "liquid",
+        ),
+        (
+            lazy_pattern(
+                rb"\{%[-+~]?\s*(?:extends|include|import|from|block|macro|load|if|for|set|url|csrf_token|trans|static)\b"
+            ),
+            "jinja",
+        ),
+        (_GO_TAG, "gotemplate"),
+    ],
+    # Templates of Helm.
+    "yaml": [
+        (
+            lazy_pattern(rb"\{\{-?\s*(?:(?:include|template|define)\s+\"|\.(?:Values|Release|Chart)\b)"),
+            "gotemplate",
+        )
+    ],
+    # Models of dbt.
+    "sql": [
+        (
+            lazy_pattern(
+                rb"\{\{\s*(?:config|ref|source)\s*\(|\{%-?\s*(?:macro|materialization|snapshot|test)\b"
+            ),
+            "jinja",
+        )
+    ],
+    "gotemplate": [(lazy_pattern(rb"\A(?:(?!\{\{).)*+\Z", re.DOTALL), TEXT)],
+    # Templates of Java, and translations of Fluent.
+    "freemarker": [(lazy_pattern(rb"\A(?:(?!<[#@]|\$\{).)*+\Z", re.DOTALL), TEXT)],
     "clojure": [(_BITBAKE, "bitbake")],
     "pascal": [
         (_PASCAL, "pascal"),

@@ -16,6 +16,7 @@ from gitmem.chunking.content_language import refine_language
 from gitmem.chunking.element import ANONYMOUS, NO_ELEMENTS, Element, FileElements
 from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, Grammar, Node, UnparsedError
 from gitmem.chunking.layered_files import LAYERED, divide_file
+from gitmem.chunking.layers import Layer
 from gitmem.chunking.lines import Lines, line_start, trim
 from gitmem.chunking.sections import SECTIONED, section_chunks
 
@@ -39,12 +40,22 @@ def find_elements(data: bytes, language: str) -> FileElements:
     if not data.strip():
         return NO_ELEMENTS
     if language in LAYERED:
-        layers = [_own_elements(layer.data, layer.language) for layer in divide_file(data, language)]
+        layers = [_elements_of_layer(layer) for layer in divide_file(data, language) if not layer.names_only]
         elements = sorted(
             (each for layer in layers for each in layer.elements), key=lambda each: (each.start, -each.end)
         )
         return FileElements(elements, sorted(span for layer in layers for span in layer.comments))
     return _own_elements(data, language)
+
+
+def _elements_of_layer(layer: Layer) -> FileElements:
+    own = _own_elements(layer.data, layer.language)
+    if not layer.wrapper:
+        return own
+    elements = [
+        each._replace(symbol=layer.unwrap(each.symbol)) for each in own.elements if each.symbol != layer.wrapper
+    ]
+    return own._replace(elements=elements)
 
 
 def _own_elements(data: bytes, language: str) -> FileElements:

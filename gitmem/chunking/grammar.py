@@ -104,6 +104,25 @@ class LineRules(NamedTuple):
     is_flat: bool = False
 
 
+class TagRules(NamedTuple):
+    """How to read a template by its tags.
+
+    `tag` finds them by groups, of which one at most matches:
+
+    - `comment`: begins a comment, which ends with the text that `comments` has for it.
+    - `opens`: keyword of a block, which begins a definition of the type in `units` if it has a `name`. `closes` ends
+      the innermost block with that keyword, or that of `closers`; the innermost of all if this is empty.
+    - `file`: path of another template, `component`: tag that names one. `called`: name of a macro or component of code.
+      `type`: name of a class.
+    - `statement`: an import in the language of the code. `expression`: code in which names are called.
+    """
+
+    tag: re.Pattern[bytes]
+    comments: Mapping[bytes, bytes]
+    units: Mapping[bytes, str]
+    closers: Mapping[bytes, bytes]
+
+
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """Rules of one language."""
@@ -134,6 +153,9 @@ class Grammar:
 
     lines: LineRules | None = None
     """Rules by which the language is read instead of a parser."""
+
+    tags: TagRules | None = None
+    """The same for templates."""
 
     group: Grouper | None = None
     """Groups the nodes of a file, if statements without a block divide it into classes or modules."""
@@ -168,6 +190,7 @@ def make_grammar(
     anonymous: str = "",
     group: Grouper | None = None,
     lines: LineRules | None = None,
+    tags: TagRules | None = None,
     dialect: Dialect | None = None,
 ) -> Grammar:
     """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
@@ -179,7 +202,7 @@ def make_grammar(
     table.update(units)
     sets = frozenset(joins.split()), frozenset(bodies.split())
     classes = frozenset(anonymous.split())
-    return Grammar(parser, table, *sets, merged_type, methods, separator, classes, lines, group, dialect)
+    return Grammar(parser, table, *sets, merged_type, methods, separator, classes, lines, tags, group, dialect)
 
 
 def container(chunk_type: str, name: Namer | None = None) -> Rule:

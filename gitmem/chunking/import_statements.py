@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.package_names import template_name
 
 EVERY: Final = "*"
 """Name of an import of everything that a module exports."""
@@ -50,6 +51,8 @@ _EXPOSING: Final = re.compile(
 
 _EXPOSED: Final = re.compile(r"(?:class\s+|type\s+)?(\w+|\.\.)(?:\s*\([^)]*\))?")
 _GLEAM: Final = re.compile(r"import\s+([\w/]+)(?:\.\{([^}]*)\})?(?:\s+as\s+(\w+))?")
+_FROM_TEMPLATE: Final = re.compile(r"[\"']([^\"']+)[\"']\s+(import|as)\s+(.*)", re.DOTALL)
+_WITH_CONTEXT: Final = re.compile(r"\s+with(?:out)?\s+context\b.*", re.DOTALL)
 _RUBY: Final = re.compile(r"(require|require_relative|load|autoload)\b")
 
 
@@ -257,6 +260,32 @@ def _perl(statement: str) -> Iterator[Import]:
         yield Import(EVERY, match[1])
 
 
+def _template(statement: str) -> Iterator[Import]:
+    """Read the path of another template, in Jinja also `"forms.html" as forms` and `"forms.html" import a as b`.
+
+    A template has the name of its file, see `template_name`.
+    """
+    match = _FROM_TEMPLATE.match(statement)
+    path = match[1] if match is not None else statement
+    name = template_name(path)
+    if name:
+        yield Import(name, path)
+    if match is not None and match[2] == "as":
+        yield Import("", path, match[3])
+    elif match is not None:
+        yield from _listed(_WITH_CONTEXT.sub("", match[3]).strip("-~ "), path)
+
+
+def _blade(statement: str) -> Iterator[Import]:
+    """Read `layouts.app`, and the tag `x-forms.input`, which is a component."""
+    path = statement.rpartition("::")[2].replace(".", "/")
+    return _template("components/" + path.removeprefix("x-") if path.startswith("x-") else path)
+
+
+def _razor(statement: str) -> Iterator[Import]:
+    return _READERS["csharp"](statement) if statement.startswith("using") else _template(statement)
+
+
 def _as_pair(text: str) -> tuple[str, str]:
     """Return the name and the alias of `name as alias`."""
     parts = text.split()
@@ -279,5 +308,9 @@ _READERS: Final[Mapping[str, Callable[[str], Iterator[Import]]]] = {
     "ruby": _ruby,
     "perl": _perl,
     "scala": _scala, "elixir": _elixir, "elm": _exposing, "purescript": _exposing, "gleam": _gleam,
+    **dict.fromkeys(
+        ("jinja", "twig", "liquid", "handlebars", "gotemplate", "erb", "ejs", "freemarker", "jsp", "mako"), _template
+    ),
+    "blade": _blade, "razor": _razor,
 }  # fmt: skip
 """Readers by language."""

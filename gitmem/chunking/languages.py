@@ -6,6 +6,7 @@ from gitmem.lazy_pattern import lazy_pattern
 from gitmem.types import NOTEBOOK_LANGUAGE
 
 TEXT: Final = "text"
+_BLADE: Final = ".blade.php"
 
 
 def language_of(path: str) -> str:
@@ -17,6 +18,8 @@ def language_of(path: str) -> str:
     language = _NAMES.get(name) or _NAMES.get(name.lower())
     if language:
         return language
+    if name.endswith(_BLADE):
+        return "blade"
     stem, dot, ext = name.rpartition(".")
     if not dot:
         return _language_of_prefix(name)
@@ -28,7 +31,8 @@ def language_of(path: str) -> str:
     if not stem:
         return ""
     if ext.lower() in _TEMPLATES:
-        return language_of(stem) or TEXT
+        language = language_of(stem)
+        return language if language not in ("", TEXT) else _TEMPLATES[ext.lower()]
     return _language_of_prefix(name) or TEXT
 
 
@@ -137,9 +141,9 @@ _NAMES: Final = {
 # Extensions whose case matters.
 _CASED: Final = {"C": "cpp", "H": "cpp", "R": "r", "S": "asm", "M": "matlab", "F": "fortran", "F90": "fortran",
                  "V": "verilog", "L": TEXT, "PL": "perl"}  # fmt: skip
-# Extensions added to a file name: the language is that of the name before them.
-_TEMPLATES: Final = frozenset({"in", "tmpl", "tpl", "template", "j2", "jinja", "jinja2", "dist", "sample", "example",
-                               "bak", "orig", "default"})  # fmt: skip
+# Extensions added to a file name: the language is that of the name before them, or else of the template.
+_TEMPLATES: Final = {"tmpl": "gotemplate", "tpl": "gotemplate", "j2": "jinja", "jinja": "jinja", "jinja2": "jinja",
+                     **dict.fromkeys("in template dist sample example bak orig default".split(), TEXT)}  # fmt: skip
 
 _BY_LANGUAGE: Final = {
     "python": "py pyi pyw pyx pxd pxi gyp gypi", "javascript": "js mjs cjs jsx es6 jsm",
@@ -172,7 +176,10 @@ _BY_LANGUAGE: Final = {
     "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer", "properties":
     "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
     "mermaid": "mmd mermaid",
-    "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese gdshader",
+    "twig": "twig", "jinja": "jinja jinja2 njk nunjucks tera", "liquid": "liquid",
+    "handlebars": "hbs handlebars mustache", "blade": "", "gotemplate": "gohtml gotmpl", "erb": "erb", "ejs": "ejs",
+    "razor": "razor cshtml", "freemarker": "ftl ftlh", "jsp": "jsp jspf tag", "mako": "mako",
+    "glsl": "glsl vert frag geom comp tesc tese gdshader",
     "hlsl": "hlsl fx",
     "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
     "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
@@ -184,9 +191,10 @@ _BY_LANGUAGE: Final = {
     "crystal": "cr", "coffeescript": "coffee", "visualbasic": "vb bas vbs",
     "raku": "raku rakumod rakutest p6 pm6 pl6", "awk": "awk gawk", "applescript": "applescript", "batch": "bat cmd",
     "prolog": "prolog plt", "rocq": "", "lean": "lean", "gherkin": "feature", "nushell": "nu",
-    "just": "just", "vala": "vala", "texinfo": "texi texinfo txi",
+    "just": "just", "vala": "vala", "pug": "pug jade", "haml": "haml", "slim": "slim",
+    "texinfo": "texi texinfo txi",
     "roff": "man mdoc roff",
-    TEXT: "txt log text lock patch diff tap snap out less sass styl pug haml hbs mustache",
+    TEXT: "txt log text lock patch diff tap snap out less sass styl",
 }  # fmt: skip
 # Reversed, so that the first language that lists an extension gets it.
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}

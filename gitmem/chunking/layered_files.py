@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gitmem.chunking.components import divide_component
+from gitmem.chunking.embedded_code import divide_razor, divide_tagged
 from gitmem.chunking.layers import Layer
 from gitmem.chunking.perl_documentation import divide_perl
 
@@ -12,6 +13,9 @@ _DIVIDERS: Final[Mapping[str, Callable[[bytes, str], list[Layer]]]] = {
     "svelte": divide_component,
     "astro": divide_component,
     "perl": divide_perl,
+    "erb": divide_tagged,
+    "ejs": divide_tagged,
+    "razor": divide_razor,
 }
 LAYERED: Final = frozenset(_DIVIDERS)
 """Languages whose files have text in other languages."""

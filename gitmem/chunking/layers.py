@@ -21,13 +21,21 @@ _BLANKS: Final = bytes(code if code in b"\r\n" else 32 for code in range(256))
 class Layer(NamedTuple):
     """Text of one language in a file, with blanks instead of everything else. `spans` are where it is, in order.
 
-    If it is `interrupted`, the text between the spans stands inside of its definitions.
+    If it is `interrupted`, the text between the spans stands inside of its definitions. If `names_only`, the first
+    layer of the file has its text, too, and makes the chunks. `wrapper` is the name of a class around the text that is
+    not in the file.
     """
 
     language: str
     data: bytes
     spans: list[Span]
     interrupted: bool = False
+    names_only: bool = False
+    wrapper: str = ""
+
+    def unwrap(self, symbol: str) -> str:
+        """Return a symbol of the layer without the class that is not in the file."""
+        return "" if symbol == self.wrapper else symbol.removeprefix(f"{self.wrapper}.")
 
 
 def make_layer(language: str, data: bytes, spans: list[Span]) -> Layer:
@@ -55,6 +63,9 @@ def clip(chunk: Chunk, layer: Layer, lines: Lines) -> Iterator[Chunk]:
 
     A chunk of an `interrupted` layer stays one, with that text left out of its parts.
     """
+    if layer.wrapper:
+        inner = tuple(unit._replace(symbol=layer.unwrap(unit.symbol)) for unit in chunk.units)
+        chunk = chunk._replace(symbol=layer.unwrap(chunk.symbol), units=inner)
     if layer.interrupted:
         spans = (span for start, end in chunk.parts for span in _cut(layer, start, end))
         parts = tuple(each for each in (trim(layer.data, *span) for span in spans) if each[0] < each[1])
@@ -83,6 +94,12 @@ def _cut(layer: Layer, start: int, end: int) -> Iterator[Span]:
             return
         if low < high:
             yield max(low, start), min(high, end)
+
+
+def without_name(columns: NameColumns, name: str) -> NameColumns:
+    """Return names without one of them."""
+    rows = [row for row in zip(*columns, strict=True) if row[2] != name.encode()]
+    return NameColumns(*zip(*rows, strict=True)) if rows else NO_NAMES
 
 
 def join_names(columns: Sequence[NameColumns]) -> NameColumns:

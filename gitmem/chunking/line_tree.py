@@ -6,10 +6,11 @@ line that looks like a definition inside of a string counts as one.
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
-from gitmem.chunking.grammar import LineRules, Node
+from gitmem.chunking.grammar import LineRules
+from gitmem.chunking.text_node import COMMENT, LINES, TextNode
 
 _LINE: Final = re.compile(rb"^(?P<indent>[ \t]*)(?P<text>\S[^\n]*)$", re.MULTILINE)
 _CONTINUES: Final = re.compile(rb"\{$|(?:rescue|ensure|else)\b")
@@ -20,53 +21,11 @@ _MAX_IDENTIFIERS: Final = 50_000
 """Identifiers of one file that are looked at."""
 
 _TAB: Final = 8
-LINES: Final = "lines"
-COMMENT_LINES: Final = "comment"
 
 
-class LineNode:
-    """Node of such a tree: a definition, adjoining lines of other text, or adjoining lines of comments."""
-
-    __slots__ = ("children", "end_byte", "indent", "name", "parent", "start_byte", "type")
-
-    is_named: Final = True
-    descendant_count: Final = 0
-
-    def __init__(
-        self, node_type: str, start: int, end: int, parent: "LineNode | None", indent: int = -1, name: Node = None
-    ) -> None:
-        self.type = node_type
-        self.start_byte = start
-        self.end_byte = end
-        self.parent = parent
-        self.indent = indent
-        self.name = name
-        self.children: list[LineNode] = []
-
-    @property
-    def child_count(self) -> int:
-        return len(self.children)
-
-    @property
-    def named_children(self) -> "list[LineNode]":
-        return self.children
-
-    @property
-    def named_child_count(self) -> int:
-        return len(self.children)
-
-    def child_by_field_name(self, name: str) -> "LineNode | None":
-        """Return the node of the name, the only field of a definition."""
-        named: LineNode | None = self.name
-        return named if name == "name" else None
-
-    def descendant_for_byte_range(self, _start: int, _end: int) -> None:
-        """Return None: within a line nothing is known."""
-
-
-def read_lines(data: bytes, rules: LineRules) -> LineNode:
+def read_lines(data: bytes, rules: LineRules) -> TextNode:
     """Return the tree of a text."""
-    root = LineNode("file", 0, len(data), None)
+    root = TextNode("file", 0, len(data), None)
     stack = [root]
     last_end = 0  # end of the line above, to see blank lines
     for start, end, indent, is_comment in _split_lines(data, rules):
@@ -79,8 +38,8 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
         if header is not None:
             node_type, name = header
             stack[-1].children += above
-            node = LineNode(node_type, start, end, stack[-1], indent)
-            node.name = LineNode("name", *name, node)
+            node = TextNode(node_type, start, end, stack[-1], indent)
+            node.name = TextNode("name", *name, node)
             stack[-1].children.append(node)
             # A proof may end on the line on which it begins.
             if not (rules.is_flat and rules.closing is not None and rules.closing.match(data, start, end)):
@@ -89,8 +48,9 @@ def read_lines(data: bytes, rules: LineRules) -> LineNode:
             stack.pop()
         else:
             joined = data.count(b"\n", last_end, start) < 2
-            _add_line(stack[-1], COMMENT_LINES if is_comment else LINES, start, end, joined=joined)
+            _add_line(stack[-1], COMMENT if is_comment else LINES, start, end, joined=joined)
         last_end = end
+    root.captures = partial(_captures, data, root)
     return root
 
 
@@ -124,8 +84,8 @@ def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) ->
 
 
 def _close(
-    data: bytes, stack: list[LineNode], indent: int, *, header: bool, continues: bool, rules: LineRules
-) -> list[LineNode]:
+    data: bytes, stack: list[TextNode], indent: int, *, header: bool, continues: bool, rules: LineRules
+) -> list[TextNode]:
     """Remove the definitions from the stack that end above a line. Return the comment that belongs to the next one."""
     if rules.is_flat:
         comments = _take_comment(data, stack[-1], stack[0]) if header and not indent and len(stack) > 1 else []
@@ -138,9 +98,9 @@ def _close(
     return []
 
 
-def _take_comment(data: bytes, node: LineNode, parent: LineNode) -> list[LineNode]:
+def _take_comment(data: bytes, node: TextNode, parent: TextNode) -> list[TextNode]:
     """Remove the comment at the end of a definition: it is about the next one, which has the parent."""
-    if not node.children or node.children[-1].type != COMMENT_LINES:
+    if not node.children or node.children[-1].type != COMMENT:
         return []
     comment = node.children.pop()
     comment.parent = parent
@@ -149,35 +109,22 @@ def _take_comment(data: bytes, node: LineNode, parent: LineNode) -> list[LineNod
     return [comment]
 
 
-def _add_line(parent: LineNode, node_type: str, start: int, end: int, *, joined: bool) -> None:
+def _add_line(parent: TextNode, node_type: str, start: int, end: int, *, joined: bool) -> None:
     """Add a line to the lines above it, if no blank line is between."""
     last = parent.children[-1] if parent.children else None
     if joined and last is not None and last.type == node_type and not last.children:
         last.end_byte = end
     else:
-        parent.children.append(LineNode(node_type, start, end, parent))
+        parent.children.append(TextNode(node_type, start, end, parent))
 
 
-def find_line_captures(data: bytes, root: LineNode) -> Mapping[str, Sequence[LineNode]]:
+def _captures(data: bytes, root: TextNode) -> dict[str, list[TextNode]]:
     """Return the nodes that patterns capture in other trees: expressions with calls, and identifiers."""
-    texts = find_line_nodes(root, {LINES})
-    names: list[LineNode] = []
+    texts = root.find({LINES})
+    names: list[TextNode] = []
     for node in texts:
         for match in _IDENTIFIER.finditer(data, node.start_byte, node.end_byte):
             if len(names) == _MAX_IDENTIFIERS:
                 return {"expression": texts, "name": names}
-            names.append(LineNode("identifier", *match.span(), node))
+            names.append(TextNode("identifier", *match.span(), node))
     return {"expression": texts, "name": names}
-
-
-def find_line_nodes(root: LineNode, types: Container[str]) -> list[LineNode]:
-    """Return the nodes of some types in the order of the text."""
-    return [node for node in _descendants(root) if node.type in types]
-
-
-def _descendants(root: LineNode) -> Iterator[LineNode]:
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += reversed(node.children)

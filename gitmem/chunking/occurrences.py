@@ -17,7 +17,6 @@ from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.attribute_macros import find_attribute_macros
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.import_statements import read_imports
-from gitmem.chunking.line_tree import LineNode, find_line_captures
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
@@ -33,7 +32,9 @@ from gitmem.chunking.receivers import (
     plain_receiver,
     receiver_before_colon,
 )
+from gitmem.chunking.template_mentions import find_template_mentions
 from gitmem.chunking.text_definitions import find_text_definitions
+from gitmem.chunking.text_node import TextNode
 from gitmem.types import (
     DEFINING,
     EXPORTS,
@@ -74,6 +75,9 @@ _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typ
 _TAGGED: Final = frozenset({"vue", "svelte", "astro"})
 """Languages whose names are tags."""
 
+_MARKED: Final = frozenset({"razor", "freemarker"})
+"""Languages whose tags begin with a sign that is no part of a name."""
+
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
@@ -113,6 +117,10 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
         names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data) if _is_code(root, start)]
     written = find_text_definitions(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
+    names += [
+        (start, _IMPORT, each.name.encode()[:MAX_NAME], each.module.encode())
+        for start, each in find_template_mentions(data, language)
+    ]
     if not names:
         return NO_NAMES
     names.sort(key=itemgetter(0))
@@ -128,9 +136,9 @@ def _is_code(root: Node, start: int) -> bool:
 
 
 def _find_captures(data: bytes, root: Node, language: str) -> Mapping[str, Sequence[Node]]:
-    """Return the nodes that the patterns of a language capture, or those of a tree of lines in their place."""
-    if isinstance(root, LineNode):
-        return find_line_captures(data, root)
+    """Return the nodes that the patterns of a language capture. A tree without a parser has them itself."""
+    if isinstance(root, TextNode):
+        return root.captures()
     nodes = root.descendant_count
     return find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
 
@@ -185,6 +193,7 @@ def _add_names(
             if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
                 code = _READ  # a value assigned to an object changes its state
             receiver = receiver if dot_is_joint else receiver.rpartition(b".")[2]
+            receiver = receiver.removeprefix(b"@") if language in _MARKED else receiver
         elif ends_lines and code == _CALL and _is_chained(data, start):
             receiver = UNKNOWN_RECEIVER
         if code < DEFINING and is_private is not None and is_private(data, start):

@@ -37,14 +37,18 @@ next to a bar."""
 _PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
 
 _MEMBER_STATEMENT: Final = lazy_pattern(
-    rb"^[ \t]*(?:(?P<all>[mc]?attr(?:_(?:accessor|reader|writer))?|[mc]attr_(?:accessor|reader|writer)|class_attribute"
+    rb"^[ \t]*(?=[abcdehmps])"
+    rb"(?:(?P<all>[mc]?attr(?:_(?:accessor|reader|writer))?|[mc]attr_(?:accessor|reader|writer)|class_attribute"
     rb"|delegate|(?:public_|private_)?def_delegators?[ (]+:@?\w+,|store_accessor[ (]+:\w+,)"
     rb"|define_method|define_singleton_method|alias_method|scope|enum|has_many|has_one|belongs_to"
     rb"|has_and_belongs_to_many|has_one_attached|has_many_attached)"
     rb"[ (]+(?P<symbols>:\w+[?!]?(?:\s*,\s*:\w+[?!]?)*)",
     re.MULTILINE,
 )
-"""Statements of Ruby and Rails whose symbols become methods: all of them (`all`) or the first."""
+"""Statements of Ruby and Rails whose symbols become methods: all of them (`all`) or the first.
+
+Most lines begin with none of the letters, and are left at once.
+"""
 
 _SYMBOL: Final = lazy_pattern(rb":(\w+[?!]?)")
 

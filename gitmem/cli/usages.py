@@ -64,12 +64,13 @@ def command(
     """Show who defines, calls, extends, imports or mentions a name.
 
     NAME may be qualified by classes, packages and folders (Flask.make_response, flask.Flask, com.shop.Cart). LOCATION
-    is PATH:LINE for the definition at or around a line, PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro),
-    which is named after its file. Imports, classes and types that the code shows decide which definition a place means;
-    else its name does, and the place says so: "one of 3 definitions". Without --relation all but implementers, callees
-    and tests are shown. With `--repo` or `--all` an import of a package leads to the repository that provides it:
-    Python, JavaScript, TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository, and
-    so may NAME and LOCATION. The exit code is 0 with results and 1 without.
+    is PATH:LINE for the definition at or around a line, PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro,
+    Razor), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
+    importers include or render it. Imports, classes and types that the code shows decide which definition a place
+    means; else its name does, and the place says so: "one of 3 definitions". Without --relation all but implementers,
+    callees and tests are shown. With `--repo` or `--all` an import of a package leads to the repository that provides
+    it: Python, JavaScript, TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository,
+    and so may NAME and LOCATION. The exit code is 0 with results and 1 without.
 
     \b
     Examples:
@@ -78,6 +79,7 @@ def command(
       gitmem usages --rev v0.12 --relation subclasses SessionInterface
       gitmem usages --changed main...HEAD --relation callers url_for
       gitmem usages --relation tests Flask.url_for
+      gitmem usages app/views/orders/_form.html.erb
       gitmem usages --repo click --repo flask click:src/click/core.py#Command.invoke
     """
     names = repository_names(repositories, everything=everything)

@@ -197,7 +197,9 @@ class DefinitionsByName:
         key = file.family, name, self._names.reach(file)
         if key not in self._families:
             definitions = self._names.definitions(name)
-            self._families[key] = [each for each in definitions if self._is_reached(each, file.family, key[2])]
+            # Code of any language names templates.
+            family = "" if name.startswith("/") else file.family
+            self._families[key] = [each for each in definitions if self._is_reached(each, family, key[2])]
         return self._families[key]
 
     def _key(self, file: FileNames, name: str) -> tuple[_Key, int]:
@@ -206,8 +208,9 @@ class DefinitionsByName:
         return key, file.entry if self._visibility.has_private(key, self._all_of_family(file, name)) else -1
 
     def _is_reached(self, definition: Definition, family: str, reach: frozenset[int]) -> bool:
+        """Return whether a definition is in one of some trees and in a family of languages, if there is one."""
         file = self._names.file(definition.entry)
-        return file.family == family and file.tree in reach
+        return family in ("", file.family) and file.tree in reach
 
     def in_folder(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name at the top level of the files in the folder of a file."""

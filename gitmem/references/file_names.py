@@ -97,6 +97,8 @@ class FileNames:
                 bindings.setdefault(_text(each.name), []).append(Binding(module, original))
                 aliased.add((each.line, original or module))
         for each in imports:
+            if each.name.startswith(b"/"):
+                continue  # a template, which gives the file no name
             receiver = _text(each.receiver)
             whole = receiver.endswith(":")
             module, original = (receiver[:-1], "") if whole else (receiver, _text(each.name))
@@ -164,7 +166,10 @@ class FileNames:
             Definition(self.entry, each.line, each.kind, name, self._container(each, name)) for each, name in named
         ]
         if self.component:
-            definitions.insert(0, Definition(self.entry, 1, CLASS, self.component, ()))
+            whole = Definition(self.entry, 1, CLASS, self.component, ())
+            # A macro at the beginning of a template is what its line defines.
+            above = sum(each.line == 1 for each in definitions) if self.component.startswith("/") else 0
+            definitions.insert(above, whole)
         if self.family in CONSTRUCTED:
             classes = {each.symbol for each in definitions if each.kind == CLASS}
             definitions = [each for each in definitions if not self._is_constructor(each, classes)]

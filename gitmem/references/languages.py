@@ -5,12 +5,16 @@ from typing import Final
 
 _FAMILIES: Final = (
     ("python",),
-    ("javascript", "typescript", "tsx", "vue", "svelte", "astro"),
+    ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs"),
     ("java", "kotlin", "scala", "groovy"),
     ("c", "cpp", "objc", "cuda"),
     ("elixir", "erlang"),
     ("ocaml", "ocaml_interface"),
     ("fsharp", "fsharp_signature"),
+    ("csharp", "razor"),
+    ("ruby", "erb"),
+    ("php", "blade"),
+    ("jinja", "twig", "liquid", "handlebars", "gotemplate", "freemarker", "jsp", "mako", "html"),
 )
 FAMILY: Final[Mapping[str, str]] = {language: family[0] for family in _FAMILIES for language in family}
 """First language of a group whose files use each other's names. Other languages are alone."""
@@ -77,8 +81,15 @@ DECLARING: Final = frozenset({"c", "python", "ada", "ocaml", "fsharp"})
 HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi", ".ads", ".mli", ".fsi")
 """Families that declare in one file what another one defines, and the ends of such files."""
 
-COMPONENT_ENDINGS: Final = (".vue", ".svelte", ".astro")
+COMPONENT_ENDINGS: Final = (".vue", ".svelte", ".astro", ".razor")
 """Ends of files that define a component with the name of the file."""
+
+TEMPLATE_ENDINGS: Final = (
+    ".erb", ".ejs", ".html", ".htm", ".jinja", ".jinja2", ".j2", ".njk", ".tera", ".twig", ".liquid", ".hbs",
+    ".handlebars", ".mustache", ".blade.php", ".tmpl", ".tpl", ".gohtml", ".gotmpl", ".cshtml", ".ftl", ".ftlh", ".jsp",
+    ".jspf", ".mako", ".sql",
+)  # fmt: skip
+"""Ends of templates, which others include by their path. Models of dbt are templates of SQL."""
 
 BEHIND_OBJECTS: Final = frozenset({"javascript", "lua"})
 """Families in which a function that is defined behind an object, `function a.b()`, is never called without one."""

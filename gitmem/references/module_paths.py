@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from gitmem.package_names import plain_name
-from gitmem.references.languages import COMPONENT_ENDINGS
+from gitmem.package_names import plain_name, template_name
+from gitmem.references.languages import COMPONENT_ENDINGS, TEMPLATE_ENDINGS
 from gitmem.references.rust_paths import is_root, names_rust_file
 from gitmem.references.tree_paths import TreePaths
 
@@ -31,6 +31,8 @@ _VERSION: Final = re.compile(r"/v[0-9]+$|\.v[0-9]+$")
 
 def names_file(module: str, path: str, importer: str, family: str, tree: TreePaths) -> bool:
     """Return whether a module, as the file `importer` writes it, is the file at `path` or the package that it is in."""
+    if path.endswith(TEMPLATE_ENDINGS):
+        return _names_template(module, path, importer)
     rule = _RULES.get(family)
     return rule is None or rule(module, path, importer, tree)
 
@@ -50,13 +52,29 @@ def names_part(name: str, path: str) -> bool:
 
 
 def component_of(path: str) -> str:
-    """Return the name of the component that a file or module defines: `MyPanel` for `my-panel.vue`, "" for others."""
+    """Return the name of the component or template that a file or module defines: `MyPanel` for `my-panel.vue`.
+
+    For other files, return "". See `template_name`.
+    """
+    if path.endswith(TEMPLATE_ENDINGS):
+        return template_name(path)
     stem, ending = posixpath.splitext(posixpath.basename(path))
     if ending not in COMPONENT_ENDINGS:
         return ""
-    if stem.lower() == "index":
+    if stem.lower() == "index" and ending != ".razor":
         stem = posixpath.basename(posixpath.dirname(path))
     return "".join(part[:1].upper() + part[1:] for part in _NAME_JOINTS.split(stem))
+
+
+def _names_template(module: str, path: str, importer: str) -> bool:
+    """Compare the path of a template with the end of another one. Rails looks for a bare name in the same folder."""
+    folder = posixpath.dirname(importer)
+    if module.startswith("."):
+        module = posixpath.normpath(posixpath.join(folder, module))
+    elif "/" not in module and importer.endswith(".erb"):
+        return template_name(module) == template_name(path) and posixpath.dirname(path) == folder
+    (*wanted, name), (*folders, own) = module.strip("/").split("/"), path.split("/")
+    return template_name(name) == template_name(own) and folders[len(folders) - len(wanted) :] == wanted
 
 
 def _python(module: str, path: str, importer: str, tree: TreePaths) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from gitmem.arrays import NDArray
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.file_names import Definition, FileNames
-from gitmem.references.languages import COMPONENT_ENDINGS
+from gitmem.references.languages import COMPONENT_ENDINGS, TEMPLATE_ENDINGS
 from gitmem.references.module_paths import component_of, names_file
 from gitmem.store.occurrences import DEFINED, IMPORTED
 from gitmem.store.snapshot import Snapshot
@@ -23,7 +23,7 @@ MAX_CACHED_FILES: Final = 4_000
 MAX_CACHED_NAMES: Final = 20_000
 """Files and names that a process which stays keeps in memory: some 100 MB at most."""
 
-_COMPONENT_ENDINGS: Final = tuple(ending.encode() for ending in COMPONENT_ENDINGS)
+_COMPONENT_ENDINGS: Final = tuple(ending.encode() for ending in (*COMPONENT_ENDINGS, *TEMPLATE_ENDINGS))
 
 
 class Names(Protocol):
@@ -132,7 +132,7 @@ class TreeNames:
         definitions = self._definitions.get(name)
         if definitions is None:
             entries = self.entries(name, DEFINED).tolist()
-            if name[:1].isupper():
+            if name[:1].isupper() or name.startswith("/"):
                 entries = sorted({*entries, *self._components.get(name, ())})
             entries = entries[:MAX_DEFINING_FILES]
             definitions = [each for entry in entries for each in self.file(entry).definitions(name)]
@@ -143,7 +143,7 @@ class TreeNames:
 
     @cached_property
     def _components(self) -> dict[str, list[int]]:
-        """Files of components by the name that they define."""
+        """Files of components and templates by the name that they define."""
         components: dict[str, list[int]] = {}
         for place, path in enumerate(self.view.paths):
             name = component_of(path.decode("utf-8", "replace")) if path.endswith(_COMPONENT_ENDINGS) else ""

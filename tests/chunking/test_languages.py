@@ -1,5 +1,6 @@
 """The language of a file by its name and first lines."""
 
+import hashlib
 import subprocess
 import sys
 
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.chunking import languages
 from gitmem.chunking.languages import language_from_head, language_of
+from gitmem.indexing.fingerprint import RULES_VERSION
 
 
 @pytest.mark.parametrize(
@@ -103,3 +106,11 @@ def test_an_extension_determines_the_language_in_any_folder_and_case(
     """Property 18: Language detection."""
     path = "/".join([*folders, f"x{stem}.{extension.upper() if upper else extension}"])
     assert language_of(path) == BY_EXTENSION[extension]
+
+
+def test_a_change_of_the_languages_of_names_raises_the_version_of_views() -> None:
+    # The views of an index hold the languages of its paths. After a change of the tables, raise RULES_VERSION, then put
+    # the new digest here: otherwise indexes from before the change keep the old languages.
+    tables = (languages._NAMES, languages._CASED, languages._TEMPLATES, languages._EXTENSIONS)
+    digest = hashlib.blake2b(repr([sorted(table.items()) for table in tables]).encode(), digest_size=8).hexdigest()
+    assert (RULES_VERSION, digest) == (5, "6b763e6e9e9cdb9b")

@@ -25,9 +25,16 @@ _MODULES: Final = {
         (
             "asm", "dockerfile", "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch",
             "prolog", "rocq", "lean", "agda", "pony", "gherkin", "nushell", "just",
-            "vala",
+            "vala", "pug", "haml", "slim",
         ),
         "by_lines",
+    ),
+    **dict.fromkeys(
+        (
+            "jinja", "twig", "liquid", "handlebars", "blade", "gotemplate", "erb", "ejs", "razor", "freemarker", "jsp",
+            "mako",
+        ),
+        "templates",
     ),
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.

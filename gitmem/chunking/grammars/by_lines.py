@@ -177,6 +177,11 @@ GRAMMARS: Final = {
         ("function", _VALA + r"+(?:[\w.<>,?\[\]]+\s+){0,3}(?:\w+\.)*(?P<name>\w+)\s*\("),
         closing=r"\}",
     ),
+    "pug": _grammar(
+        r"//", ("function", r"mixin\s+(?P<name>[\w-]+)"), ("section", r"(?:block|append|prepend)\s+(?P<name>[\w-]+)")
+    ),
+    "haml": _grammar(r"-#|/"),
+    "slim": _grammar(r"/"),
     "gherkin": _grammar(
         r"#",
         ("feature", r"(?:Feature|Rule):\s*(?P<name>\S[^\n]*)"),
