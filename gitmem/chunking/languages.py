@@ -149,13 +149,15 @@ _BY_LANGUAGE: Final = {
     "python": "py pyi pyw pyx pxd pxi gyp gypi", "javascript": "js mjs cjs jsx es6 jsm",
     "typescript": "ts mts cts", "tsx": "tsx", "java": "java jav", "csharp": "cs csx cake", "go": "go", "rust": "rs",
     "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm", "cuda": "cu cuh",
-    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder rabl rbw",
+    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder builder rabl rbw",
     "php": "php phtml php3 php4 php5 php7 phps phpt inc",
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
     "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
     "bash": "sh bash zsh ksh bats ebuild eclass zsh-theme", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
-    "html": "html htm xhtml shtml", "css": "css pcss postcss tcss", "scss": "scss", "json": "json json5 jsonc geojson "
-    "webmanifest avsc har topojson jsonl ndjson", "yaml": "yaml yml", "toml": "toml", "markdown": "md markdown mdown "
+    "html": "html htm xhtml shtml", "css": "css pcss postcss tcss", "scss": "scss", "less": "less",
+    "json": "json json5 jsonc geojson webmanifest avsc har topojson jsonl ndjson",
+    "yaml": "yaml yml cff neon sublime-syntax",
+    "toml": "toml", "markdown": "md markdown mdown "
     "mkd mkdn mdx qmd rmd mdc", "dockerfile": "dockerfile containerfile", "make": "mk mak make", "cmake": "cmake",
     NOTEBOOK_LANGUAGE: "ipynb",
     "vue": "vue", "svelte": "svelte", "astro": "astro", "dart": "dart", "r": "r", "perl": "pl pm t psgi",
@@ -163,7 +165,8 @@ _BY_LANGUAGE: Final = {
     "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "
     "graphqls", "xml": "xml xsd xsl xslt svg plist csproj fsproj vbproj vcxproj props targets nuspec resx xaml axaml "
     "wsdl pom rss xcscheme xcworkspacedata xlf xliff entitlements fxml mxml docbook qrc ps1xml "
-    "xib storyboard config", "groovy": "groovy gradle gvy nf", "objc": "m mm", "fsharp": "fs fsx",
+    "xib storyboard config slnx xcprivacy manifest", "groovy": "groovy gradle gvy nf",
+    "objc": "m mm", "fsharp": "fs fsx",
     "fsharp_signature": "fsi",
     "elm": "elm", "purescript": "purs", "gleam": "gleam", "nim": "nim nims nimble", "v": "v vsh", "d": "d di",
     "odin": "odin", "hare": "ha", "pony": "pony", "haxe": "hx", "solidity": "sol", "cairo": "cairo", "func": "fc",
@@ -194,7 +197,7 @@ _BY_LANGUAGE: Final = {
     "just": "just", "vala": "vala", "pug": "pug jade", "haml": "haml", "slim": "slim",
     "texinfo": "texi texinfo txi",
     "roff": "man mdoc roff",
-    TEXT: "txt log text lock patch diff tap snap out less sass styl",
+    TEXT: "txt log text lock patch diff tap snap out sass styl",
 }  # fmt: skip
 # Reversed, so that the first language that lists an extension gets it.
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}

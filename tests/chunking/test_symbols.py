@@ -22,6 +22,7 @@ def _named(language: str, text: str) -> set[tuple[str, str]]:
         ("cpp", "TEST(Ring, Rotates) { int x; }", ("function", "Ring.Rotates")),
         ("starlark", 'cc_library(\n    name = "zlib",\n    srcs = ["a.c"],\n)\n', ("function", "zlib")),
         ("cmake", "add_library(cart STATIC cart.cpp)\n", ("function", "cart")),
+        ("less", ".card(@r: 4px) when (@a) {\n  .round(5px);\n}\n", ("section", ".card(@r: 4px) when (@a)")),
         ("cmake", "if(WIN)\n  add_executable(shop main.cpp)\nendif()\n", ("function", "shop")),
         ("cpp", "namespace a {\nTEST_F(Ring, Rotates) { int x; }\n}", ("function", "a.Ring.Rotates")),
         ("cpp", "BENCHMARK(rotate, n) { run(n); }", ("function", "rotate")),

@@ -29,9 +29,12 @@ _UNITS: Final = {
     "mixin_statement": mergeable("macro", _head),
     "function_statement": mergeable("function", _head),
 }
+_PARSERS: Final = {"css": "css", "scss": "scss", "less": "scss"}
+"""Names of the parsers. That of SCSS finds the rules of LESS, between errors."""
+
 GRAMMARS: Final = {
     name: make_grammar(
-        name,
+        parser,
         _UNITS,
         comments="comment js_comment",
         transparent="block",
@@ -39,5 +42,5 @@ GRAMMARS: Final = {
         methods=False,
         separator=" ",
     )
-    for name in ("css", "scss")
+    for name, parser in _PARSERS.items()
 }
