@@ -98,6 +98,13 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
             "jinja",
         ),
         (_GO_TAG, "gotemplate"),
+        (
+            lazy_pattern(
+                rb"\s(?:\*ng[A-Z]\w*|\([\w.:]+\)|\[\(?[\w.:-]+\)?\])=\"|^[ \t]*@(?:if|for|switch|defer)[ \t]*\(",
+                re.MULTILINE,
+            ),
+            "angular",
+        ),
     ],
     # Templates of Helm.
     "yaml": [

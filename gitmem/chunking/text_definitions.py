@@ -1,7 +1,7 @@
 """Find definitions that the text of a file shows and no node of its syntax tree.
 
 They are methods in comments of PHP, methods that statements of Ruby make from symbols, the labels of blocks of
-Terraform, and the names of packages in manifests of Rust and JavaScript.
+Terraform, elements of pages in JavaScript, and the names of packages in manifests of Rust and JavaScript.
 """
 
 import re
@@ -16,7 +16,7 @@ from gitmem.named_tuple import NamedTuple
 
 
 class TextDefinition(NamedTuple):
-    """Definition of a name: its start in bytes, kind (`types.OCCURRENCE_KINDS`), name and receiver."""
+    """Definition or use of a name: its start in bytes, kind (`types.OCCURRENCE_KINDS`), name and receiver."""
 
     start: int
     kind: str
@@ -60,6 +60,14 @@ _BLOCK: Final = lazy_pattern(
 _LOCALS: Final = lazy_pattern(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
 _LOCAL: Final = lazy_pattern(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
 _RECEIVERS: Final = {b"variable": b"var"}
+
+_ELEMENT: Final = lazy_pattern(
+    rb"(?:\bselector:\s*|\bcustomElements?(?:\.define)?\(\s*)[\"'`](?P<name>[a-z][a-z0-9]*-[\w-]+)[\"'`]"
+)
+"""An element of pages that a class of Angular or of web components defines."""
+
+_INLINE_TEMPLATE: Final = lazy_pattern(rb"\btemplate:\s*`(?P<text>[^`]*)`")
+_TAG: Final = lazy_pattern(rb"<(?P<name>[a-z][a-z0-9]*-[\w-]+)(?=[\s/>])")
 
 _CRATE_TABLE: Final = lazy_pattern(rb"^\[(?:package|lib)\][ \t\r]*(?:#.*)?$", re.MULTILINE)
 _CRATE_NAME: Final = lazy_pattern(rb"^(?:name[ \t]*=[ \t]*[\"'](?P<name>[\w-]+)[\"']|\[)", re.MULTILINE)
@@ -122,6 +130,17 @@ def _block_labels(data: bytes, _root: Node) -> Iterator[TextDefinition]:
             yield TextDefinition(local.start("name"), "value", local["name"], b"local")
 
 
+def _elements(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    """Yield the elements of pages that a file defines, and those that a template in it has, as calls."""
+    if b"selector:" not in data and b"customElement" not in data:
+        return
+    for element in _ELEMENT.finditer(data):
+        yield TextDefinition(element.start("name"), "class", element["name"], b"")
+    for template in _INLINE_TEMPLATE.finditer(data):
+        for tag in _TAG.finditer(data, *template.span("text")):
+            yield TextDefinition(tag.start("name"), "call", tag["name"], b"")
+
+
 def _crate_names(data: bytes, _root: Node) -> Iterator[TextDefinition]:
     """Yield the names that a `Cargo.toml` gives a package and its library."""
     for table in _CRATE_TABLE.finditer(data):
@@ -143,5 +162,6 @@ _FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextDefinition]]]]
     "terraform": _block_labels,
     "toml": _crate_names,
     "json": _npm_names,
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _elements),
 }
 """Functions by language."""

@@ -212,6 +212,13 @@ class DefinitionsByName:
         file = self._names.file(definition.entry)
         return family in ("", file.family) and file.tree in reach
 
+    def beside(self, file: FileNames, name: str) -> list[Definition]:
+        """Return the members of the class beside a template, or the elements of pages with the name of a tag."""
+        matches = self.of_family(file, name)
+        if "-" in name:
+            return matches
+        return [each for each in matches if each.container and self._names.file(each.entry).path == file.beside]
+
     def in_folder(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name at the top level of the files in the folder of a file."""
         folder = folder_of(file)

@@ -11,6 +11,7 @@ import numpy as np
 from gitmem.arrays import is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import (
+    CODE_BESIDE,
     CONSTRUCTED,
     EXTENDING,
     FIELD_READING,
@@ -75,6 +76,7 @@ class FileNames:
         self.calls_methods = language in METHOD_CALLING
         self.extends_types = language in EXTENDING
         self.component = component_of(path)
+        self.beside = posixpath.splitext(path)[0] + CODE_BESIDE[language] if language in CODE_BESIDE else ""
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob

@@ -5,7 +5,7 @@ from typing import Final
 
 _FAMILIES: Final = (
     ("python",),
-    ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs"),
+    ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs", "angular"),
     ("java", "kotlin", "scala", "groovy"),
     ("c", "cpp", "objc", "cuda"),
     ("elixir", "erlang"),
@@ -90,6 +90,9 @@ TEMPLATE_ENDINGS: Final = (
     ".jspf", ".mako", ".sql",
 )  # fmt: skip
 """Ends of templates, which others include by their path. Models of dbt are templates of SQL."""
+
+CODE_BESIDE: Final[Mapping[str, str]] = {"angular": ".ts"}
+"""Languages of templates whose names are members of the class in the file beside, with the end of that file."""
 
 BEHIND_OBJECTS: Final = frozenset({"javascript", "lua"})
 """Families in which a function that is defined behind an object, `function a.b()`, is never called without one."""

@@ -132,6 +132,8 @@ class Resolver:
 
     def _resolve_global(self, file: FileNames, name: str) -> Resolution:
         """Resolve a bare name that a file neither defines nor imports, in languages that import all others."""
+        if file.beside or "-" in name:
+            return _resolution(self._by_name.beside(file, name), "class")
         if file.component:
             # Tools import the components that a file names by themselves.
             components = [each for each in self._by_name.of_family(file, name) if self._is_component(each)]

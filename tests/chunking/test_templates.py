@@ -81,6 +81,12 @@ app: {{ include "shop.fullname" . }}
         "function:shop.fullname; function:shop.labels",
         "call:shop.fullname import:/head",
     ),
+    "row.component.html": (
+        '<!-- <no-tag /> -->\n<app-row *ngFor="let x of sorted(all)" [shown]="isShown(x)" (done)="save"></app-row>\n'
+        "{{ total(1) }}\n@if (mayEdit()) { <b></b> }\n",
+        "",
+        "call:app-row call:sorted call:isShown name:save call:total call:mayEdit",
+    ),
     "list.html.erb": (
         """<%# render "no" %>
 <% @orders.each do |order| %>
@@ -168,7 +174,7 @@ def test_tags_and_code_mention_names(path: str) -> None:
         whole = set(names_of(text, language_of(path), kind))
         expected = {each.partition(":")[2] for each in names.split() if each.startswith(f"{kind}:")}
         assert all(each in whole or each in found for each in expected), (kind, expected, whole)
-        assert not found & {"no", "/no", "No", "not_called"}
+        assert not found & {"no", "/no", "No", "not_called", "no-tag"}
 
 
 def test_a_template_imports_by_the_path_as_written() -> None:
@@ -231,6 +237,8 @@ def test_a_block_of_code_without_an_end_is_markup() -> None:
         ("a.html", "---\n---\n{% include nav.html %}", "liquid"),
         ("a.html", '{{ template "head" . }}', "gotemplate"),
         ("a.html", "{{- $x := 1 }}", "gotemplate"),
+        ("a.html", '<b (click)="f()"></b>', "angular"),
+        ("a.html", "@if (shown) {\n<b></b>\n}\n", "angular"),
         ("deployment.yaml", 'name: {{ include "a.b" . }}', "gotemplate"),
         (".goreleaser.yml", "name: >-\n  {{ .Os }}\n  {{- if .Arm }}v{{ end }}\n", "yaml"),
         ("deploy.yml", "run: ${{ if x }}", "yaml"),

@@ -30,6 +30,18 @@ FILES = {
     "pages/sub/list.ejs": "<%- include('../head') %>\n",
     "resources/views/orders/form.blade.php": "<form></form>\n",
     "resources/views/orders/edit.blade.php": "@include('orders.form')\n@if(mayEdit($x))@endif\n",
+    "ng/row.component.ts": """@Component({ selector: 'app-row', templateUrl: './row.component.html' })
+export class RowComponent {
+  save() {}
+}
+""",
+    "ng/row.component.html": '<b (click)="save()" *ngIf="shown">{{ price | money }}</b>\n',
+    "ng/page.component.ts": """@Component({ selector: 'app-page', template: `<app-row [x]="1" />` })
+export class PageComponent {
+  save() {}
+}
+""",
+    "ng/list.component.html": '<app-row *ngFor="let x of all" />\n',
     "app/helpers.php": "<?php\nfunction mayEdit($x) { return true; }\n",
     "app/Orders.php": "<?php\nclass Orders { function edit() { return view('orders.edit'); } }\n",
 }
@@ -56,6 +68,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("shop/templates/base.html", ["shop/templates/shop/cart.html:1"]),
         ("shop/templates/shop/cart.html", ["shop/views.py:2"]),
         ("shop/templates/macros/forms.html", ["shop/templates/shop/cart.html:2"]),
+        ("ng/row.component.html", ["ng/row.component.ts:1"]),
         ("models/stg_orders.sql", ["models/orders.sql:1"]),
         ("pages/head.ejs", ["pages/sub/list.ejs:1"]),
         ("resources/views/orders/form.blade.php", ["resources/views/orders/edit.blade.php:1"]),
@@ -72,6 +85,9 @@ def test_a_template_is_imported_by_its_path(tree: Searcher, path: str, importers
     [
         ("price_of", ["app/views/orders/_row.html.erb:1+"]),
         ("BasketState.AddAsync", ["web/Basket.razor:3"]),
+        ("RowComponent.save", ["ng/row.component.html:1"]),
+        ("PageComponent.save", []),
+        ("app-row", ["ng/list.component.html:1", "ng/page.component.ts:1"]),
         ("CartRow", ["web/Basket.razor:1"]),
         ("shop.name", ["chart/templates/service.yaml:2"]),
         ("mayEdit", ["resources/views/orders/edit.blade.php:2"]),

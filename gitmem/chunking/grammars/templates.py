@@ -85,6 +85,12 @@ GRAMMARS: Final = {
         units={"define": "function", "block": "module"},
         closers={"end": ""},
     ),
+    "angular": _template(
+        r"<(?P<called>[a-z][a-z0-9]*-[\w-]{1,100})(?=[\s/>])",
+        r"(?:\{\{|\s(?:\*\w+|[\[(]+[\w.:@-]+[\])]+)=\"|@(?:if|else if|for|switch|case)\s*\()"
+        r"(?P<expression>[^\"{}\n]{1,1000})",
+        comments={"<!--": "-->"},
+    ),
     "erb": _template(
         r"\brender\b[ (]*(?:(?:partial|layout|template|file):\s*|:(?:partial|layout|template)\s*=>\s*)?" + _QUOTED_FILE,
         comments={"<%#": "%>"},
