@@ -99,6 +99,10 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         ),
         (_GO_TAG, "gotemplate"),
         (
+            lazy_pattern(rb"\sth:(?:text|each|if|unless|replace|insert|fragment|href|src|object|field|value)=\""),
+            "thymeleaf",
+        ),
+        (
             lazy_pattern(
                 rb"\s(?:\*ng[A-Z]\w*|\([\w.:]+\)|\[\(?[\w.:-]+\)?\])=\"|^[ \t]*@(?:if|for|switch|defer)[ \t]*\(",
                 re.MULTILINE,

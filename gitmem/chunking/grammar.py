@@ -112,6 +112,7 @@ class TagRules(NamedTuple):
     - `comment`: begins a comment, which ends with the text that `comments` has for it.
     - `opens`: keyword of a block, which begins a definition of the type in `units` if it has a `name`. `closes` ends
       the innermost block with that keyword, or that of `closers`; the innermost of all if this is empty.
+    - `defined`: name of a definition whose end no tag shows.
     - `file`: path of another template, `component`: tag that names one. `called`: name of a macro or component of code.
       `type`: name of a class.
     - `statement`: an import in the language of the code. `expression`: code in which names are called.

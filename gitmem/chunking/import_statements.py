@@ -309,7 +309,8 @@ _READERS: Final[Mapping[str, Callable[[str], Iterator[Import]]]] = {
     "perl": _perl,
     "scala": _scala, "elixir": _elixir, "elm": _exposing, "purescript": _exposing, "gleam": _gleam,
     **dict.fromkeys(
-        ("jinja", "twig", "liquid", "handlebars", "gotemplate", "erb", "ejs", "freemarker", "jsp", "mako"), _template
+        ("jinja", "twig", "liquid", "handlebars", "gotemplate", "erb", "ejs", "freemarker", "jsp", "mako", "thymeleaf"),
+        _template,
     ),
     "blade": _blade, "razor": _razor,
 }  # fmt: skip

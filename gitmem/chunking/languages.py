@@ -180,7 +180,7 @@ _BY_LANGUAGE: Final = {
     "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
     "mermaid": "mmd mermaid",
     "twig": "twig", "jinja": "jinja jinja2 njk nunjucks tera", "liquid": "liquid",
-    "handlebars": "hbs handlebars mustache", "angular": "", "blade": "",
+    "handlebars": "hbs handlebars mustache", "angular": "", "blade": "", "thymeleaf": "",
     "gotemplate": "gohtml gotmpl", "erb": "erb", "ejs": "ejs",
     "razor": "razor cshtml", "freemarker": "ftl ftlh", "jsp": "jsp jspf tag", "mako": "mako",
     "glsl": "glsl vert frag geom comp tesc tese gdshader",

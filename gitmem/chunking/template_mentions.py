@@ -40,6 +40,19 @@ _CALLS: Final[Mapping[str, _Call]] = {
         lazy_pattern(rb"(?:\b(?:view|markdown)(?:\(|:\s)|::make\()\s*[\"'](?P<file>[\w.:-]{1,200})[\"']"),
         "blade",
     ),
+    "csharp": _Call((b"View(",), lazy_pattern(rb"\b(?:Partial)?View\(\s*\"(?P<file>[\w./~-]{1,200})\""), "razor"),
+    **dict.fromkeys(
+        ("java", "kotlin"),
+        _Call(
+            (b"@Controller", b"ModelAndView"),
+            lazy_pattern(rb"(?:\breturn|\bModelAndView\()\s*\"(?P<file>[\w/-]{1,200})\""),
+            "thymeleaf",
+        ),
+    ),
+    **dict.fromkeys(
+        ("javascript", "typescript"),
+        _Call((b".render(",), lazy_pattern(rb"\.render\(\s*[\"'](?P<file>[\w./-]{1,200})[\"']"), "ejs"),
+    ),
 }
 _LANGUAGES: Final = frozenset(
     {"python", "php", "go", "javascript", "typescript", "ruby", "java", "kotlin", "csharp", "rust"}

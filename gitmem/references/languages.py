@@ -14,7 +14,7 @@ _FAMILIES: Final = (
     ("csharp", "razor"),
     ("ruby", "erb"),
     ("php", "blade"),
-    ("jinja", "twig", "liquid", "handlebars", "gotemplate", "freemarker", "jsp", "mako", "html"),
+    ("jinja", "twig", "liquid", "handlebars", "gotemplate", "freemarker", "jsp", "mako", "thymeleaf", "html"),
 )
 FAMILY: Final[Mapping[str, str]] = {language: family[0] for family in _FAMILIES for language in family}
 """First language of a group whose files use each other's names. Other languages are alone."""

@@ -134,6 +134,13 @@ app: {{ include "shop.fullname" . }}
         "function:row",
         "import:/forms call:money call:f.input",
     ),
+    "page.html": (
+        '<html th:replace="~{fragments/layout :: layout (~{::body}, 1)}">\n<!-- th:fragment="no" -->\n'
+        '<li th:fragment="item (a)"></li>\n<li th:replace="~{::item (1)}"></li>\n'
+        "<b>a :: not_called <i></i></b>\n</html>\n",
+        "",
+        "import:/layout call:layout call:item function:item",
+    ),
     "page.jsp": ('<%-- <jsp:include page="no.jsp"/> --%>\n<jsp:include page="/parts/nav.jsp"/>\n', "", "import:/nav"),
     "page.mako": (
         '<%inherit file="base.mako"/>\n<%doc> <%def name="no()"> </%doc>\n<%def name="row(x)">\n'
@@ -169,7 +176,7 @@ def test_blocks_and_macros_are_units(path: str) -> None:
 @pytest.mark.parametrize("path", TEXTS)
 def test_tags_and_code_mention_names(path: str) -> None:
     text, _, names = TEXTS[path]
-    for kind in ("import", "call", "type", "name"):
+    for kind in ("import", "call", "type", "name", "function"):
         found = {each.rpartition(".")[2] for each in names_of(text, language_of(path), kind)}
         whole = set(names_of(text, language_of(path), kind))
         expected = {each.partition(":")[2] for each in names.split() if each.startswith(f"{kind}:")}
@@ -264,6 +271,11 @@ def test_the_content_tells_the_language_of_a_template(path: str, text: str, lang
         ("php", "<?php $this->render('blog/show.html.twig');\nview('auth.login');\nMail::markdown('mails.hi');\n",
          ["blog/show.html.twig./show", "auth/login./login", "mails/hi./hi"]),
         ("ruby", 'render "orders/row"\nrender partial: "head"\nrender :new\n', ["orders/row./row", "head./head"]),
+        ("java", '@Controller class A { String f() { return "orders/list"; } String g() { return "redirect:/x"; } }\n',
+         ["orders/list./list"]),
+        ("java", 'class A { String f() { return "orders/list"; } }\n', []),
+        ("csharp", 'class A { object F() { return View("Edit"); } }\n', ["Edit./Edit"]),
+        ("javascript", "res.render('orders/list', {})\n", ["orders/list./list"]),
         ("go", 'package a\nvar t = parse("tmpl/home.tmpl")\n', ["tmpl/home.tmpl./home"]),
         ("bash", 'cp "a.html" b\n', []),
     ],

@@ -33,7 +33,7 @@ _MODULES: Final = {
     **dict.fromkeys(
         (
             "jinja", "twig", "liquid", "handlebars", "blade", "gotemplate", "erb", "ejs", "razor", "freemarker", "jsp",
-            "mako", "angular",
+            "mako", "angular", "thymeleaf",
         ),
         "templates",
     ),

@@ -115,6 +115,12 @@ GRAMMARS: Final = {
         comments={"<#--": "-->"},
         units={"macro": "function", "function": "function"},
     ),
+    "thymeleaf": _template(
+        r"\bth:fragment=\"(?P<defined>\w+)",
+        r"(?:\bth:(?:replace|insert|include)|\blayout:decorate)=\"(?:~\{)?\s*(?P<file>[\w./-]{1,200})",
+        r"::\s*(?P<called>\w+)(?=[^<>\"\n]*[}\"])",
+        comments={"<!--": "-->"},
+    ),
     "jsp": _template(rf"(?:<%@\s*include\s+file=|<jsp:include\s+page=){_QUOTED_FILE}", comments={"<%--": "--%>"}),
     "mako": _template(
         r"<(?:%(?P<opens>def|block)\s+name=[\"'](?P<name>\w+)|/%(?P<closes>def|block)>)",

@@ -156,7 +156,12 @@ USAGES: Final = _tool(
     "List definitions, callers, subclasses, importers and mentions of a name with their lines. Use it before changing "
     "something.",
     ["name"],
-    name={"type": "string", "minLength": 1, "maxLength": 500, "description": "`Type.method`, or a location"},
+    name={
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 500,
+        "description": "`Type.method`, a location, or a template",
+    },
     relation={**_STRINGS, "description": ", ".join(USAGE_RELATIONS)},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 20},
