@@ -160,7 +160,7 @@ USAGES: Final = _tool(
         "type": "string",
         "minLength": 1,
         "maxLength": 500,
-        "description": "`Type.method`, a location, or a template",
+        "description": "`Type.method`, or a location",
     },
     relation={**_STRINGS, "description": ", ".join(USAGE_RELATIONS)},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
