@@ -126,7 +126,9 @@ def _rate_file(
     file: FileNames, brought: Mapping[str, float], matches: Mapping[str, float], rank: float, stem: str
 ) -> list[_Rated]:
     """Return the definitions of a file, those inside of functions excepted."""
-    contained = [(each, find_containers(file, each)) for each in file.all_definitions()]
+    # A template as a whole is its path, which is shown above its definitions.
+    named = (each for each in file.all_definitions() if not each.name.startswith("/"))
+    contained = [(each, find_containers(file, each)) for each in named]
     reachable = [(each, around) for each, around in contained if all(holder.kind != FUNCTION for holder in around)]
     members = Counter(each.container[:size] for each, _ in reachable for size in range(1, len(each.container) + 1))
     level = _LEVEL ** file.path.count("/")

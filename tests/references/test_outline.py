@@ -109,3 +109,8 @@ def test_namespaces_that_many_files_open_are_not_shown_around_their_members(make
     around = {each.definition.symbol: [holder.name for holder in each.containers] for each in outlined(tree)}
     assert around["Shop.Part1.add"] == ["Part1"]
     assert around["Till.Part0.add"] == ["Till", "Part0"]
+
+
+def test_a_template_as_a_whole_is_no_definition(make_tree: MakeTree) -> None:
+    searcher = make_tree({"forms.html.j2": "{% macro field(x) %}{{ x }}{% endmacro %}\n"})
+    assert [each.definition.name for each in outlined(searcher)] == ["field"]
