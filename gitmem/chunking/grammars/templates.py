@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gitmem.chunking.grammar import Grammar, TagRules, leaf, make_grammar, mergeable
+from gitmem.lazy_pattern import lazy_pattern
 
 _UNITS: Final = {"function": leaf("function"), "module": mergeable("module"), "section": mergeable("section")}
 """Rules by the node types of blocks."""
@@ -23,7 +24,7 @@ def _template(
     """Return the grammar of a template language; see `TagRules`. The first pattern that matches at a place counts."""
     begins = "|".join(re.escape(begin) for begin in sorted(comments, key=len, reverse=True))
     rules = TagRules(
-        re.compile("|".join((*tags, f"(?P<comment>{begins})")).encode()),
+        lazy_pattern("|".join((*tags, f"(?P<comment>{begins})")).encode()),
         {begin.encode(): end.encode() for begin, end in comments.items()},
         {keyword.encode(): node_type for keyword, node_type in (units or {}).items()},
         {closer.encode(): keyword.encode() for closer, keyword in (closers or {}).items()},
@@ -91,10 +92,7 @@ GRAMMARS: Final = {
         r"(?P<expression>[^\"{}\n]{1,1000})",
         comments={"<!--": "-->"},
     ),
-    "erb": _template(
-        r"\brender\b[ (]*(?:(?:partial|layout|template|file):\s*|:(?:partial|layout|template)\s*=>\s*)?" + _QUOTED_FILE,
-        comments={"<%#": "%>"},
-    ),
+    "erb": _template(comments={"<%#": "%>"}),  # what it renders is in its code
     "ejs": _template(
         r"(?:\binclude\(\s*[\"']|<%-?\s*include\s+[\"']?)(?P<file>[\w./-]{1,200})", comments={"<%#": "%>"}
     ),
