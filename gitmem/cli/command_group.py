@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from gitmem.cli.global_flags import accept_global_flags
+from gitmem.cli.global_flags import with_global_flags
 
 _SYNONYMS: Final = {
     "add": ("append",),
@@ -79,9 +79,7 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         command = self.find_command(ctx, cmd_name)
-        if command is not None:
-            accept_global_flags(command)
-        return command
+        return None if command is None else with_global_flags(command)
 
     def find_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return the command of a name, as it is defined; None for an unknown name."""

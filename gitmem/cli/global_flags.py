@@ -1,5 +1,6 @@
 """The global flags behind a command: users write `gitmem init -q`, too."""
 
+import copy
 from typing import Final
 
 import click
@@ -14,12 +15,15 @@ _ATTRIBUTES: Final = {
 """Names of each flag, with the attribute of the invocation that it sets and its value."""
 
 
-def accept_global_flags(command: click.Command) -> None:
-    """Let a command take the global flags as options of its own, which its help does not show."""
+def with_global_flags(command: click.Command) -> click.Command:
+    """Return a command that also takes the global flags, which its help does not show."""
     known = {name for param in command.params for name in param.opts}
-    for names, (attribute, value) in _ATTRIBUTES.items():
-        if not known.intersection(names):
-            command.params.append(_flag(names, attribute, value))
+    flags = [
+        _flag(names, attribute, value) for names, (attribute, value) in _ATTRIBUTES.items() if known.isdisjoint(names)
+    ]
+    wider = copy.copy(command)
+    wider.params = [*command.params, *flags]
+    return wider
 
 
 def _flag(names: tuple[str, ...], attribute: str, value: bool) -> click.Option:

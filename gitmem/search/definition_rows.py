@@ -9,15 +9,19 @@ import numpy as np
 
 from gitmem.arrays import NDArray
 from gitmem.search.lexical import LexicalQuery
-from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.parsed_query import ParsedQuery, spelled_names
 from gitmem.search.qualified_names import defines_own_name, fold, qualified_names
 from gitmem.search.scope import Scope
+from gitmem.types import CHUNK_TYPES
+from gitmem.words import terms_of
 
 MAX_ROWS: Final = 2_000
 """Rows whose symbols are read for one query."""
 
 MAX_DEFINITIONS: Final = 20
-"""Definitions of one name; a name with more of them (`fit`, `main`) does not say which is meant."""
+"""Definitions of one name. More of them, as of `fit` or `main`, do not say which is meant, unless case or kind do."""
+
+_TYPES: Final = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
 
 MAX_RECENT: Final = 4096
 """Names whose definitions a scope of many segments keeps: reading the symbols takes as long as the rest of a search."""
@@ -25,7 +29,8 @@ MAX_RECENT: Final = 4096
 
 def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[np.int64]]:
     """Return for names of the query the rows in scope that define them, ascending."""
-    wanted = {fold(name[-1]) for name in query.names}
+    # Terms are stems (`registri`), names are not.
+    wanted = {term: name for name in {fold(name[-1]) for name in query.names} for term in (*terms_of(name), name)}
     found: list[NDArray[np.int64]] = []
     read = 0
     # The rarest names first: they are the most specific, and cheap.
@@ -36,7 +41,9 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
         read += len(rows)
         if read > MAX_ROWS:
             break
-        own = _find_defining(lexical.scope, term.name, rows)
+        own = _find_defining(lexical.scope, wanted[term.name], rows)
+        if len(own) > MAX_DEFINITIONS:
+            own = _most_likely(lexical.scope, own, spelled_names(query))
         if 0 < len(own) <= MAX_DEFINITIONS:
             found.append(np.array(own, np.int64))
     return found
@@ -61,6 +68,23 @@ def _find_defining(scope: Scope, name: str, rows: NDArray[np.int32]) -> list[int
             recent.clear()
         recent[name] = own
     return own
+
+
+def _most_likely(scope: Scope, rows: list[int], names: frozenset[str]) -> list[int]:
+    """Return those of the rows that define one of some names as it is spelled, without names the types among them.
+
+    So `Chart` and `chart` mean the class, not the many variables of that name.
+    """
+    numbers = np.array(rows, np.int64)
+    if not names:
+        kinds = scope.snapshot.gather(("kind",), numbers)["kind"]
+        return [row for row, kind in zip(rows, kinds.tolist(), strict=True) if CHUNK_TYPES[kind] in _TYPES]
+    symbols = scope.snapshot.symbols(numbers)
+    return [
+        row
+        for row, symbol in zip(rows, symbols, strict=True)
+        if not names.isdisjoint(parts[-1] for parts in qualified_names(symbol) if parts)
+    ]
 
 
 def _defined_names(symbol: str, chunk_type: int) -> set[str]:

@@ -23,6 +23,7 @@ from gitmem.search.calibration import (
     weigh_evidence,
 )
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
+from gitmem.search.exact_spelling import lift_exact_spelling
 from gitmem.search.first_pieces import lift_first_pieces
 from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
 from gitmem.search.hits import LIFT, NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
@@ -217,12 +218,15 @@ def rank_candidates(
     scores = calibrate(curve, sums, evidence)
     sensible = makes_sense(float(scores[candidates.pool].max(initial=0.0)), measured)
     adjustments: dict[str, NDArray[np.float64]] = {}
-    lifts = None
     if features:
+        spelled = lift_exact_spelling(retrieved.query, candidates, features, sums)
+        if spelled is not None:
+            adjustments["spelling"] = spelled
+            sums = sums + spelled
         lifts = lift_first_pieces(retrieved.query, candidates, retrieved.spans, sums, features["definition"])
-    if lifts is not None:
-        adjustments["first_piece"] = lifts
-        sums = sums + lifts
+        if lifts is not None:
+            adjustments["first_piece"] = lifts
+            sums = sums + lifts
     if retrieved.elsewhere is not None:
         # Whether the query makes sense, and how well it is matched, does not depend on where the user is.
         adjustments["elsewhere"] = retrieved.elsewhere.astype(np.float64)

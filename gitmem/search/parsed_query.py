@@ -78,6 +78,18 @@ def is_coded(symbol: str) -> bool:
     return _SEPARATOR.search(symbol) is not None or _looks_coded(symbol, first=False)
 
 
+def spelled_names(query: ParsedQuery) -> frozenset[str]:
+    """Return the last parts of the names of a query, as they are spelled: `Gson` of `gson.Gson`.
+
+    Names in small letters count only if the query is certainly a name.
+    """
+    names = frozenset(query.names)
+    parts = ([part for part in _SEPARATOR.split(match[0]) if part] for match in _SYMBOL.finditer(query.text.text))
+    return frozenset(
+        each[-1] for each in parts if each[-1].lower() != each[-1] and tuple(map(str.lower, each)) in names
+    )
+
+
 def join_words(query: str) -> dict[str, None]:
     """Join each pair of adjacent words. A stop word is joined only by a hyphen: `v-for`, `sign-in`.
 

@@ -62,18 +62,92 @@ def test_lexical_mode_embeds_nothing(tmp_path: Path, fake_model: type[InlinePool
     assert np.isin(by_words.row, both.row).all()
 
 
+@pytest.mark.parametrize("name", ["Application", "Registry", "Settings"])  # the stems of the last two are others
 def test_the_definition_of_a_name_is_a_candidate_however_often_others_repeat_it(
-    tmp_path: Path, fake_model: type[InlinePool]
+    tmp_path: Path, fake_model: type[InlinePool], name: str
 ) -> None:
     repo = Repo.init(tmp_path / "repo")
-    hooks = {f"hooks/h{n}.py": f"def application_hook_{n}(application):\n    application()\n" for n in range(150)}
+    own_name = name.lower()
+    hooks = {f"hooks/h{n}.py": f"def {own_name}_hook_{n}({own_name}):\n    {own_name}()\n" for n in range(150)}
     body = "\n".join(f"    option_{number} = {number}" for number in range(100))
-    repo.commit({**hooks, "core.py": f"class Application:\n{body}\n"})
+    repo.commit({**hooks, "core.py": f"class {name}:\n{body}\n"})
     index(repo)
     scope = scope_of(repo)
-    candidates = retrieve(scope, parse_query("Application"), HashEncoder(), mode="lexical").candidates
+    candidates = retrieve(scope, parse_query(name), HashEncoder(), mode="lexical").candidates
     own = candidates.lexical[candidates.file == candidates.paths.index("core.py")]
     assert own.max() == candidates.lexical.min(), "no candidate by its score: 150 others have higher ones"
+
+
+@pytest.mark.parametrize("text", ["Chart", "chart"])
+def test_a_class_is_a_candidate_however_many_variables_have_its_name(
+    tmp_path: Path, fake_model: type[InlinePool], text: str
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    users = {f"users/u{n}.js": f"const chart = make({n});\nchart.draw(chart);\n" for n in range(150)}
+    fields = "".join(f"  option{number} = {number};\n" for number in range(100))
+    repo.commit({**users, "core.js": f"class Chart {{\n{fields}}}\n"})
+    index(repo)
+    candidates = retrieve(scope_of(repo), parse_query(text), HashEncoder(), mode="lexical").candidates
+    assert "core.js" in candidates.paths
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "lifted"),
+    [
+        ("Celery", "app/base.py", True),
+        ("the Celery class", "app/base.py", True),
+        ("celery", "bin/celery.py", False),
+        ("start of Celery by a command", "bin/celery.py", False),
+    ],
+)
+def test_a_name_finds_what_is_spelled_like_it(
+    tmp_path: Path, fake_model: type[InlinePool], text: str, first: str, lifted: bool
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(
+        {
+            "bin/celery.py": "def celery():\n    start_celery_command()\n",
+            "app/base.py": "class Celery:\n    tasks = []\n",
+            "tests/test_base.py": "class Celery:\n    start = 1\n",
+        }
+    )
+    index(repo)
+    encoder: Any = None
+    hits = search(
+        [scope_of(repo)], parse_query(text), encoder, limit=3, options=SearchOptions(mode="lexical"), min_score=0
+    ).hits
+    assert hits[0].path == first
+    assert ("spelling" in hits[0].scores) == lifted
+
+
+@pytest.mark.parametrize(("text", "first"), [("Param", "tree.go"), ("the Param class", "param.go")])
+def test_a_definition_comes_before_all_that_only_resembles_the_name_that_a_query_is(
+    tmp_path: Path, fake_model: type[InlinePool], text: str, first: str
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(
+        {
+            "param.go": "package gin\n\nfunc AddParam(param string) {\n\tparam = AddParam(param)\n}\n",
+            "tree.go": "package gin\n\ntype Param struct {\n\tKey string\n}\n",
+        }
+    )
+    index(repo)
+    scope, query = scope_of(repo), parse_query(text)
+    hits = search([scope], query, HashEncoder(), limit=3, min_score=0).hits
+    assert hits[0].path == first
+    filtered = Scope(scope.snapshot, scope.view, Filters(include=(first,)), whole=scope)
+    alone = search([filtered], query, HashEncoder(), limit=3, min_score=0).hits
+    assert alone[0].score == hits[0].score
+
+
+def test_a_test_is_not_lifted_for_its_spelling(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(
+        {"bin/celery.py": "def celery():\n    start()\n", "tests/test_base.py": "class Celery:\n    start = 1\n"}
+    )
+    index(repo)
+    hits = search([scope_of(repo)], parse_query("Celery"), HashEncoder(), limit=3, min_score=0).hits
+    assert hits[0].path == "bin/celery.py"
 
 
 @pytest.mark.parametrize(("text", "first"), [("settle", True), ("settle the invoice in euros", False)])
