@@ -1,7 +1,8 @@
-"""Find definitions that the text of a file shows and no node of its syntax tree.
+"""Find definitions and calls that the text of a file shows and no node of its syntax tree.
 
 They are methods in comments of PHP, methods that statements of Ruby make from symbols, the labels of blocks of
-Terraform, elements of pages in JavaScript, and the names of packages in manifests of Rust and JavaScript.
+Terraform, elements of pages in JavaScript, the calls in templates of Elixir, and the names of packages in manifests of
+Rust and JavaScript.
 """
 
 import re
@@ -68,6 +69,13 @@ _ELEMENT: Final = lazy_pattern(
 
 _INLINE_TEMPLATE: Final = lazy_pattern(rb"\btemplate:\s*`(?P<text>[^`]*)`")
 _TAG: Final = lazy_pattern(rb"<(?P<name>[a-z][a-z0-9]*-[\w-]+)(?=[\s/>])")
+
+_HEEX: Final = lazy_pattern(rb"~H(?:\"\"\"(?P<block>.*?)\"\"\"|\"(?P<line>[^\"\n]*)\")", re.DOTALL)
+_HEEX_CALL: Final = lazy_pattern(
+    rb"(?:<(?P<owner>[A-Z][\w.]*)?\.|(?P<module>\b[A-Z][\w.]*)\.(?=\w+[?!]?\()|(?<![\w.@:&%])(?=\w+[?!]?\())"
+    rb"(?P<name>[a-z_]\w*[?!]?)"
+)
+"""A tag that calls a component, `<.modal>` or `<Layouts.app>`, or a call with brackets."""
 
 _CRATE_TABLE: Final = lazy_pattern(rb"^\[(?:package|lib)\][ \t\r]*(?:#.*)?$", re.MULTILINE)
 _CRATE_NAME: Final = lazy_pattern(rb"^(?:name[ \t]*=[ \t]*[\"'](?P<name>[\w-]+)[\"']|\[)", re.MULTILINE)
@@ -141,6 +149,22 @@ def _elements(data: bytes, _root: Node) -> Iterator[TextDefinition]:
             yield TextDefinition(tag.start("name"), "call", tag["name"], b"")
 
 
+def _template_calls(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    """Yield the calls in the templates that strings `~H` of Elixir have."""
+    if b"~H" in data:
+        for text in _HEEX.finditer(data):
+            yield from _calls_in_template(data, *text.span(text.lastgroup or 0))
+
+
+def _whole_template_calls(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+    return _calls_in_template(data, 0, len(data))
+
+
+def _calls_in_template(data: bytes, start: int, end: int) -> Iterator[TextDefinition]:
+    for call in _HEEX_CALL.finditer(data, start, end):
+        yield TextDefinition(call.start("name"), "call", call["name"], call["owner"] or call["module"] or b"")
+
+
 def _crate_names(data: bytes, _root: Node) -> Iterator[TextDefinition]:
     """Yield the names that a `Cargo.toml` gives a package and its library."""
     for table in _CRATE_TABLE.finditer(data):
@@ -162,6 +186,8 @@ _FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextDefinition]]]]
     "terraform": _block_labels,
     "toml": _crate_names,
     "json": _npm_names,
+    "elixir": _template_calls,
+    "heex": _whole_template_calls,
     **dict.fromkeys(("javascript", "typescript", "tsx"), _elements),
 }
 """Functions by language."""

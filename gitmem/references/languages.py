@@ -8,7 +8,7 @@ _FAMILIES: Final = (
     ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs", "angular"),
     ("java", "kotlin", "scala", "groovy"),
     ("c", "cpp", "objc", "cuda"),
-    ("elixir", "erlang"),
+    ("elixir", "erlang", "heex"),
     ("ocaml", "ocaml_interface"),
     ("fsharp", "fsharp_signature"),
     ("csharp", "razor"),

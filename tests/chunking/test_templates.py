@@ -87,6 +87,18 @@ app: {{ include "shop.fullname" . }}
         "",
         "call:app-row call:sorted call:isShown name:save call:total call:mayEdit",
     ),
+    "card.html.heex": (
+        "<.card title={money(@order.total)}>\n  <Layouts.app a />\n  <%= Shop.Price.show(1) %> @not_called(1)\n"
+        "</.card>\n",
+        "",
+        "call:card call:money call:Layouts.app call:Shop.Price.show",
+    ),
+    "page.ex": (
+        'defmodule Page do\n  def render(assigns) do\n    ~H"""\n    <.card a={money(1)} />\n    """\n  end\n\n'
+        '  def other, do: ~H"<.icon />"\n\n  def text, do: "<.no />"\nend\n',
+        "module:Page; function:Page.render",
+        "call:card call:money call:icon",
+    ),
     "list.html.erb": (
         """<%# render "no" %>
 <% @orders.each do |order| %>

@@ -42,6 +42,10 @@ export class PageComponent {
 }
 """,
     "ng/list.component.html": '<app-row *ngFor="let x of all" />\n',
+    "lib/core.ex": "defmodule Core do\n  def card(assigns), do: assigns\nend\n",
+    "lib/page.ex": "defmodule Page do\n  import Core\n\n  def render(assigns) do\n"
+    '    ~H"""\n    <.card />\n    """\n  end\nend\n',
+    "lib/page.html.heex": "<Core.card />\n",
     "app/helpers.php": "<?php\nfunction mayEdit($x) { return true; }\n",
     "app/Orders.php": "<?php\nclass Orders { function edit() { return view('orders.edit'); } }\n",
 }
@@ -87,6 +91,7 @@ def test_a_template_is_imported_by_its_path(tree: Searcher, path: str, importers
         ("BasketState.AddAsync", ["web/Basket.razor:3"]),
         ("RowComponent.save", ["ng/row.component.html:1"]),
         ("PageComponent.save", []),
+        ("Core.card", ["lib/page.html.heex:1", "lib/page.ex:6+"]),
         ("app-row", ["ng/list.component.html:1", "ng/page.component.ts:1"]),
         ("CartRow", ["web/Basket.razor:1"]),
         ("shop.name", ["chart/templates/service.yaml:2"]),
