@@ -75,7 +75,8 @@ def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: 
 
 def test_the_legend_names_every_feature_in_order() -> None:
     features = dict.fromkeys((*WEIGHTS, *RECORD_WEIGHTS))
-    assert list(LEGEND) == ["semantic", "lexical", *features, "first_piece", "row_choice", "elsewhere", "query", "sum"]
+    adjustments = ["spelling", "first_piece", "row_choice", "elsewhere", "query"]
+    assert list(LEGEND) == ["semantic", "lexical", *features, *adjustments, "sum"]
 
 
 def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:

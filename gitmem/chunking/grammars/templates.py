@@ -116,7 +116,7 @@ GRAMMARS: Final = {
     "thymeleaf": _template(
         r"\bth:fragment=\"(?P<defined>\w+)",
         r"(?:\bth:(?:replace|insert|include)|\blayout:decorate)=\"(?:~\{)?\s*(?P<file>[\w./-]{1,200})",
-        r"::\s*(?P<called>\w+)(?=[^<>\"\n]*[}\"])",
+        r"::\s*(?P<called>\w+)(?=[^<>\"\n]{0,200}[}\"])",
         comments={"<!--": "-->"},
     ),
     "jsp": _template(rf"(?:<%@\s*include\s+file=|<jsp:include\s+page=){_QUOTED_FILE}", comments={"<%--": "--%>"}),
