@@ -86,7 +86,9 @@ def spelled_names(query: ParsedQuery) -> frozenset[str]:
     names = frozenset(query.names)
     parts = ([part for part in _SEPARATOR.split(match[0]) if part] for match in _SYMBOL.finditer(query.text.text))
     return frozenset(
-        each[-1] for each in parts if each[-1].lower() != each[-1] and tuple(map(str.lower, each)) in names
+        each[-1]
+        for each in parts
+        if (query.coded or each[-1] != each[-1].lower()) and tuple(map(str.lower, each)) in names
     )
 
 

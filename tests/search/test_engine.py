@@ -120,7 +120,9 @@ def test_a_name_finds_what_is_spelled_like_it(
     assert ("spelling" in hits[0].scores) == lifted
 
 
-@pytest.mark.parametrize(("text", "first"), [("Param", "tree.go"), ("the Param class", "param.go")])
+@pytest.mark.parametrize(
+    ("text", "first"), [("Param", "tree.go"), ("the Param class", "param.go"), ("make_response", "app.py")]
+)
 def test_a_definition_comes_before_all_that_only_resembles_the_name_that_a_query_is(
     tmp_path: Path, fake_model: type[InlinePool], text: str, first: str
 ) -> None:
@@ -129,6 +131,8 @@ def test_a_definition_comes_before_all_that_only_resembles_the_name_that_a_query
         {
             "param.go": "package gin\n\nfunc AddParam(param string) {\n\tparam = AddParam(param)\n}\n",
             "tree.go": "package gin\n\ntype Param struct {\n\tKey string\n}\n",
+            "make_response.py": "def make_response_now(make_response):\n    make_response(make_response)\n",
+            "app.py": "def make_response(value):\n    return value\n",
         }
     )
     index(repo)
