@@ -87,7 +87,7 @@ _NPM_KEY: Final = lazy_pattern(
 
 
 def find_text_definitions(data: bytes, root: Node, language: str) -> Iterator[TextDefinition]:
-    """Yield the definitions of a parsed file that no pattern of nodes finds."""
+    """Yield the definitions and calls of a parsed file that no pattern of nodes finds."""
     finder = _FINDERS.get(language)
     for each in finder(data, root) if finder is not None else ():
         if len(each.name) <= MAX_NAME:

@@ -29,8 +29,7 @@ MAX_RECENT: Final = 4096
 
 def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[np.int64]]:
     """Return for names of the query the rows in scope that define them, ascending."""
-    # Terms are stems (`registri`), names are not.
-    wanted = {term: name for name in {fold(name[-1]) for name in query.names} for term in (*terms_of(name), name)}
+    wanted = _names_by_term(query)
     found: list[NDArray[np.int64]] = []
     read = 0
     # The rarest names first: they are the most specific, and cheap.
@@ -41,12 +40,24 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
         read += len(rows)
         if read > MAX_ROWS:
             break
-        own = _find_defining(lexical.scope, wanted[term.name], rows)
-        if len(own) > MAX_DEFINITIONS:
-            own = _most_likely(lexical.scope, own, spelled_names(query))
-        if 0 < len(own) <= MAX_DEFINITIONS:
-            found.append(np.array(own, np.int64))
+        for name in wanted[term.name]:
+            own = _find_defining(lexical.scope, name, rows)
+            if len(own) > MAX_DEFINITIONS:
+                own = _most_likely(lexical.scope, own, spelled_names(query))
+            if 0 < len(own) <= MAX_DEFINITIONS:
+                found.append(np.array(own, np.int64))
     return found
+
+
+def _names_by_term(query: ParsedQuery) -> dict[str, list[str]]:
+    """Return the names of a query by the term under which the index has them: `registry` by its stem `registri`."""
+    wanted: dict[str, list[str]] = {}
+    for name in dict.fromkeys(fold(each[-1]) for each in query.names):
+        stems = terms_of(name)
+        # Of a name of several parts only the whole is looked up: each part has far more rows.
+        for term in dict.fromkeys((*stems, name) if len(stems) == 1 else (name,)):
+            wanted.setdefault(term, []).append(name)
+    return wanted
 
 
 def _find_defining(scope: Scope, name: str, rows: NDArray[np.int32]) -> list[int]:

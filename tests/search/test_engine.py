@@ -78,6 +78,17 @@ def test_the_definition_of_a_name_is_a_candidate_however_often_others_repeat_it(
     assert own.max() == candidates.lexical.min(), "no candidate by its score: 150 others have higher ones"
 
 
+def test_names_with_one_stem_are_both_looked_up(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    hooks = {f"hooks/h{n}.py": f"def setting_hook_{n}(settings):\n    settings(setting)\n" for n in range(150)}
+    body = "\n".join(f"    option_{number} = {number}" for number in range(100))
+    repo.commit({**hooks, "one.py": f"class Setting:\n{body}\n", "all.py": f"class Settings:\n    x = 0\n{body}\n"})
+    index(repo)
+    query = parse_query("where is Setting a part of Settings")
+    candidates = retrieve(scope_of(repo), query, HashEncoder(), mode="lexical").candidates
+    assert {"one.py", "all.py"} <= set(candidates.paths)
+
+
 @pytest.mark.parametrize("text", ["Chart", "chart"])
 def test_a_class_is_a_candidate_however_many_variables_have_its_name(
     tmp_path: Path, fake_model: type[InlinePool], text: str
