@@ -1,10 +1,44 @@
 """Names that contain packages, files or classes, as code writes them, compared with places in a tree. Pure."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
+
+from gitmem.lazy_pattern import lazy_pattern
+from gitmem.named_tuple import NamedTuple
+
+SOURCE_SET: Final = lazy_pattern(
+    r"((?:.*?/)??)src/[^/]+/(?:clj[cs]?|clojure|groovy|java|kotlin|proto|scala(?:-[^/]*)?)/"
+)
+"""Folder of a source set as Maven and Gradle have it, `core/src/main/java/`, behind that of its module."""
+
+_SOURCE_ROOTS: Final = (
+    SOURCE_SET,
+    lazy_pattern(r"((?:.*/)?)src/(?:(?:main|tests?|java|kotlin|scala|groovy)/)*"),
+    lazy_pattern(r"((?:.*?/)??)(?:tests?|java|javatests|kotlin|scala|groovy)/"),
+)
+"""Folders below which folders are packages of Java or its kin, in the order in which they are tried."""
 
 KEYWORDS: Final = frozenset({"crate", "self", "super"})
 """Words of Rust for a module in place of its name."""
+
+
+class PackagePlace(NamedTuple):
+    """Package of a file by its folders, and the folder of the module around it, "" or with a slash behind."""
+
+    module: str
+    package: str
+
+
+@lru_cache(maxsize=1 << 15)
+def package_place(path: str) -> PackagePlace:
+    """Return the package of a file of Java or its kin: `shop/time` for `core/src/test/java/shop/time/ClockTest.java`.
+
+    Without a source root in the path, all folders are the package.
+    """
+    folder, slash, _ = path.rpartition("/")
+    root = next((found for pattern in _SOURCE_ROOTS if (found := pattern.match(folder + slash))), None)
+    return PackagePlace(root[1], (folder + slash)[root.end() :].rstrip("/")) if root else PackagePlace("", folder)
 
 
 def is_qualified(path: str, symbol: Sequence[str], wanted: Sequence[str]) -> bool:

@@ -132,16 +132,28 @@ _JAVA: Final = {
     "call": """
         (method_invocation name: (identifier) @_)
         (object_creation_expression type: (type_identifier) @_)
-        (object_creation_expression type: (generic_type (type_identifier) @_))""",
+        (object_creation_expression type: (scoped_type_identifier (_) (type_identifier) @_))
+        (object_creation_expression type: (generic_type (type_identifier) @_))
+        (object_creation_expression type: (generic_type (scoped_type_identifier (_) (type_identifier) @_)))""",
     "type": "(type_identifier) @_",
     "base": """
         (superclass (type_identifier) @_)
+        (superclass (scoped_type_identifier (_) (type_identifier) @_))
         (superclass (generic_type (type_identifier) @_))
+        (superclass (generic_type (scoped_type_identifier (_) (type_identifier) @_)))
         (super_interfaces (type_list (type_identifier) @_))
+        (super_interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
         (super_interfaces (type_list (generic_type (type_identifier) @_)))
+        (super_interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))
         (extends_interfaces (type_list (type_identifier) @_))
-        (extends_interfaces (type_list (generic_type (type_identifier) @_)))""",
-    "decorator": "(marker_annotation name: (identifier) @_) (annotation name: (identifier) @_)",
+        (extends_interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
+        (extends_interfaces (type_list (generic_type (type_identifier) @_)))
+        (extends_interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))""",
+    "decorator": """
+        (marker_annotation name: (identifier) @_)
+        (marker_annotation name: (scoped_identifier name: (identifier) @_))
+        (annotation name: (identifier) @_)
+        (annotation name: (scoped_identifier name: (identifier) @_))""",
     "read": "(field_access field: (identifier) @_)",
     "bound": """
         (formal_parameter name: (identifier) @_)
@@ -163,7 +175,9 @@ _CSHARP: Final = {
         (invocation_expression function:
             (conditional_access_expression (member_binding_expression name: (identifier) @_)))
         (object_creation_expression type: (identifier) @_)
-        (object_creation_expression type: (generic_name (identifier) @_))""",
+        (object_creation_expression type: (generic_name (identifier) @_))
+        (object_creation_expression type: (qualified_name name: (identifier) @_))
+        (object_creation_expression type: (qualified_name name: (generic_name (identifier) @_)))""",
     "type": """
         (variable_declaration type: (identifier) @_)
         (parameter type: (identifier) @_)
@@ -172,8 +186,12 @@ _CSHARP: Final = {
         (nullable_type type: (identifier) @_)
         (cast_expression type: (identifier) @_)
         (type_argument_list (identifier) @_)""",
-    "base": "(base_list (identifier) @_) (base_list (generic_name (identifier) @_))",
-    "decorator": "(attribute name: (identifier) @_)",
+    "base": """
+        (base_list (identifier) @_)
+        (base_list (generic_name (identifier) @_))
+        (base_list (qualified_name name: (identifier) @_))
+        (base_list (qualified_name name: (generic_name (identifier) @_)))""",
+    "decorator": "(attribute name: (identifier) @_) (attribute name: (qualified_name name: (identifier) @_))",
     "read": "(member_access_expression name: (identifier) @_)",
     "bound": "(parameter name: (identifier) @_) (variable_declarator name: (identifier) @_)",
     "import": "(using_directive) @_",

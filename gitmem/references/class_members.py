@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, folder_of
+from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, package_of
 from gitmem.references.file_names import CLASS, CODES, Definition, FileNames
 from gitmem.references.languages import EXTENDED
 from gitmem.references.module_exports import unique
@@ -71,7 +71,7 @@ class ClassMembers:
         whole = (*class_.container, class_.name)
         if file.family in EXTENDED:
             matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
-            near = [each for each in matches if folder_of(self._names.file(each.entry)) == folder_of(file)]
+            near = [each for each in matches if package_of(self._names.file(each.entry)) == package_of(file)]
             matches = near or matches
         else:
             matches = [each for each in file.definitions(name) if each.container == whole]

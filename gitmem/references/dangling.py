@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from gitmem.chunking.languages import language_of
 from gitmem.named_tuple import NamedTuple
+from gitmem.references.definitions_by_name import package_of_path
 from gitmem.references.file_names import FileNames, split_parts
 from gitmem.references.languages import IMPORTING, PACKAGED, family_of, is_self
 from gitmem.references.library_members import GLOBALS, OTHER_MEMBERS
@@ -70,7 +71,7 @@ def _fits(names: Names, file: FileNames, occurrence: Occurrence, removed: Remove
     if any(_leads_to(names, file, module, removed) for module in file.stars):
         return True
     if file.family in PACKAGED:
-        return is_own and posixpath.dirname(file.path) == posixpath.dirname(removed.path)
+        return is_own and package_of_path(file.path, file.family) == package_of_path(removed.path, file.family)
     return file.family not in IMPORTING
 
 

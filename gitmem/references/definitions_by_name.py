@@ -3,10 +3,12 @@
 A name may have thousands of definitions and of references, so each list is made once for a query.
 """
 
+import posixpath
 from collections.abc import Sequence
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.package_names import package_place
 from gitmem.references.file_names import CLASS, FUNCTION, VALUE, Definition, FileNames
 from gitmem.references.languages import (
     BEHIND_OBJECTS,
@@ -90,7 +92,7 @@ class DefinitionsByName:
         self._names = names
         self._families: dict[_Key, list[Definition]] = {}
         self._visibility = Visibility(names)
-        self._folders: dict[tuple[_Key, int, tuple[str, int]], list[Definition]] = {}
+        self._packages: dict[tuple[_Key, int, tuple[str, int], str], list[Definition]] = {}
         self._all_by_name: dict[tuple[_Key, int], Resolution] = {}
         self._members_by_name: dict[tuple[_Key, int], Resolution] = {}
 
@@ -116,7 +118,7 @@ class DefinitionsByName:
     def _is_near(self, file: FileNames, member: Definition) -> bool:
         """Return whether a file is next to that of a member, mentions its class, or imports it as an extension."""
         other = self._names.file(member.entry)
-        if folder_of(other) == folder_of(file):
+        if package_of(other) == package_of(file):
             return True
         if other.is_assigned(member):
             return member.name in file.bindings
@@ -219,19 +221,38 @@ class DefinitionsByName:
             return matches
         return [each for each in matches if each.container and self._names.file(each.entry).path == file.beside]
 
-    def in_folder(self, file: FileNames, name: str) -> list[Definition]:
-        """Return the definitions of a name at the top level of the files in the folder of a file."""
-        folder = folder_of(file)
-        key = *self._key(file, name), folder
-        if key not in self._folders:
-            self._folders[key] = [
+    def in_package(self, file: FileNames, name: str) -> list[Definition]:
+        """Return the definitions of a name at the top level of the files in the package of a file.
+
+        Modules may have the same packages, and tests that of their code, so those in the nearest folders come first.
+        """
+        package = package_of(file)
+        key = *self._key(file, name), package, posixpath.dirname(file.path)
+        if key not in self._packages:
+            matches = [
                 each
                 for each in self.of_family(file, name)
-                if not each.container and folder_of(self._names.file(each.entry)) == folder
+                if not each.container and package_of(self._names.file(each.entry)) == package
             ]
-        return self._folders[key]
+            self._packages[key] = self._nearest(file, matches)
+        return self._packages[key]
+
+    def _nearest(self, file: FileNames, matches: list[Definition]) -> list[Definition]:
+        """Return the definitions that share most folders with a file, if one is in its module, or else all."""
+        if len(matches) < 2:
+            return matches
+        module = package_place(file.path).module if file.family in CLASS_IMPORTING else ""
+        folders = (posixpath.dirname(self._names.file(each.entry).path) for each in matches)
+        shared = [posixpath.commonpath((folder, posixpath.dirname(file.path))) for folder in folders]
+        sizes = [len(folder) if (folder + "/").startswith(module) else 0 for folder in shared]
+        return [each for each, size in zip(matches, sizes, strict=True) if size == max(sizes)]
 
 
-def folder_of(file: FileNames) -> tuple[str, int]:
-    """Return the folder of a file and the number of its tree."""
-    return file.path.rpartition("/")[0], file.tree
+def package_of(file: FileNames) -> tuple[str, int]:
+    """Return the package of a file as its folders name it, and the number of its tree."""
+    return package_of_path(file.path, file.family), file.tree
+
+
+def package_of_path(path: str, family: str) -> str:
+    """Return the folder of a path, in Java and its kin from the source root on: the same for code and its tests."""
+    return package_place(path).package if family in CLASS_IMPORTING else posixpath.dirname(path)

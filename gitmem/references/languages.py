@@ -29,10 +29,10 @@ RENAMING: Final = frozenset({"javascript"})
 """Families in which a file exports its own definitions under other names. Such an export names no module."""
 
 CLASS_IMPORTING: Final = frozenset({"java"})
-"""Families in which a file mentions most classes whose members it uses, or is in their folder."""
+"""Families in which a file mentions most classes whose members it uses, or is in their package."""
 
 PACKAGED: Final = frozenset({"go", "java"})
-"""Families in which a bare name may come from another file of the same folder."""
+"""Families in which a bare name may come from another file of the same package."""
 
 PRIVATE_IN_FOLDER: Final = frozenset({"go"})
 """Families in which a name that begins with a small letter is known in its folder alone."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.package_names import package_place
 
 _PYTHON_MANIFESTS: Final = ("pyproject.toml", "setup.cfg", "setup.py")
 MANIFESTS: Final = frozenset({*_PYTHON_MANIFESTS, "package.json", "go.mod", "Cargo.toml"})
@@ -21,10 +22,6 @@ SOURCES: Final = (".py", ".pyi", ".java", ".kt", ".kts", ".scala", ".groovy")
 """Ends of files whose folders name packages."""
 
 _GO_MODULE: Final = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
-_JVM_ROOTS: Final = (
-    re.compile(r"^(?:.*?/)??src/[^/]+/(?:java|kotlin|scala|groovy)/"),
-    re.compile(r"^(?:.*?/)??(?:src|java|kotlin)/"),
-)
 _JVM_ENDING: Final = re.compile(r"\.(?:java|kts?|scala|groovy)$")
 _ECMA_ENDING: Final = re.compile(r"(?:\.d)?\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
 _PYTHON_ENDING: Final = re.compile(r"(?:/__init__)?\.pyi?$")
@@ -194,11 +191,9 @@ def _is_rust(package: Package, rest: str, path: str) -> bool:
 
 def _read_jvm(paths: Sequence[str], _manifests: Mapping[str, str]) -> Iterator[Package]:
     for path in paths:
-        folder = posixpath.dirname(path)
-        root = next((found for pattern in _JVM_ROOTS if (found := pattern.match(folder + "/"))), None)
-        inside = folder[root.end() :] if root else folder
-        if inside and _JVM_ENDING.search(path):
-            yield Package(inside.replace("/", "."), folder)
+        package = package_place(path).package
+        if package and _JVM_ENDING.search(path):
+            yield Package(package.replace("/", "."), posixpath.dirname(path))
 
 
 def _is_jvm(package: Package, rest: str, path: str) -> bool:

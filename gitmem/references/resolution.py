@@ -7,11 +7,12 @@ name, and the result says so. A reference to a library has no definition in the 
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import Final
 
-from gitmem.package_names import KEYWORDS
+from gitmem.package_names import KEYWORDS, is_in_package
 from gitmem.references.class_members import ClassMembers
-from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, folder_of
+from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, package_of, package_of_path
 from gitmem.references.file_names import CLASS, Definition, FileNames, split_parts
 from gitmem.references.languages import (
     ABOVE,
@@ -94,7 +95,7 @@ class Resolver:
         matches = [
             each
             for each in self._by_name.of_family(file, name)
-            if each.container == container and folder_of(self._names.file(each.entry)) == folder_of(file)
+            if each.container == container and package_of(self._names.file(each.entry)) == package_of(file)
         ]
         return _resolution(matches, "package")
 
@@ -124,7 +125,7 @@ class Resolver:
         if file.family in IMPORTING:
             return self._resolve_global(file, name)
         if file.family in PACKAGED:
-            near = self._by_name.in_folder(file, name)
+            near = self._by_name.in_package(file, name)
             if near or file.family == "go":
                 return _resolution(near, "package")
         resolution = self._by_name.all(file, name)
@@ -313,13 +314,20 @@ class Resolver:
     # Only the name is known.
 
     def _by_path(self, file: FileNames, name: str, parts: Sequence[str]) -> list[Definition]:
-        """Return the definitions whose class, module or folder has the name of the last part of a receiver."""
+        """Return the definitions whose class, module or folder has the name of the last part of a receiver.
+
+        Those whose folders have all of its parts come first.
+        """
         last = parts[-1]
         matches = self._by_name.of_family(file, name)
         inside = [each for each in matches if each.container[-1:] == (last,)]
-        return inside or [
-            each for each in matches if not each.container and names_part(last, self._names.file(each.entry).path)
-        ]
+        if inside:
+            return inside
+        free = [each for each in matches if not each.container and names_part(last, self._names.file(each.entry).path)]
+        paths = [self._names.file(each.entry).path for each in free]
+        exact = [package_of_path(path, file.family) == "/".join(parts) for path in paths]
+        whole = exact if any(exact) else [is_in_package(path, (name,), (*parts, name)) for path in paths]
+        return list(compress(free, whole)) or free
 
 
 def _resolution(matches: Iterable[Definition], rule: str) -> Resolution:

@@ -7,6 +7,7 @@ from typing import Final
 
 from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
+from gitmem.package_names import SOURCE_SET
 from gitmem.search.stop_words import STOP_WORDS
 from gitmem.search.translated_paths import names_translation
 from gitmem.words import count_identifiers, terms_of
@@ -81,6 +82,13 @@ _RANKED: Final = tuple(_ROLE_WORDS)
 _EXAMPLE_RANK: Final = _RANKED.index("example")
 _AUXILIARY_RANK: Final = _RANKED.index("auxiliary")
 
+_PACKAGE_ROLES: Final = ("auxiliary",)
+"""Roles that folders in a source set (`src/main/java/`) have, by words that count in names of files, too.
+
+They are packages: the name of a product rather than of a kind of file. `com/example/demo/`, `org/acme/samples/` and
+most of `mock`, `testing`, `migration` and `external` are plain code there; `generated` is not.
+"""
+
 
 class _Ranks(NamedTuple):
     """Ranks of roles by the first word of a name, by the last one and by the whole name."""
@@ -101,6 +109,9 @@ def _ranks(words: Sequence[Sequence[_Words]]) -> _Ranks:
 
 _FILE_RANKS: Final = _ranks([(words.names,) for words in _ROLE_WORDS.values()])
 _FOLDER_RANKS: Final = _ranks(list(_ROLE_WORDS.values()))
+_PACKAGE_RANKS: Final = _ranks(
+    [(words.names,) if role in _PACKAGE_ROLES else () for role, words in _ROLE_WORDS.items()]
+)
 
 _STORY: Final = lazy_pattern(r"(?:^|[/._-])stories(?:/.*)?\.(?:[cm]?[jt]sx?|mdx|vue|svelte|s?css)$")
 """Examples of components in Storybook: `Button.stories.tsx`, and files of the web in `stories/`."""
@@ -174,7 +185,8 @@ def _folder_rank(folder: str) -> int:
     above, _, name = folder.rpartition("/")
     if folder in _TEST_ROOTS:
         return 0
-    return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS), _translation_rank(above, name))
+    ranks = _PACKAGE_RANKS if SOURCE_SET.match(above + "/") else _FOLDER_RANKS
+    return min(_folder_rank(above), _words_rank(name, ranks), _translation_rank(above, name))
 
 
 def _translation_rank(folder: str, name: str) -> int:

@@ -7,7 +7,6 @@ the commit changed is right. The interval is that of a paired bootstrap over que
 import argparse
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,7 +25,7 @@ from tests.bench.fit_code_weights import bootstrap
 from tests.bench.history_features import search_trees
 from tests.bench.history_queries import TreeQuery
 from tests.bench.scoring import mean
-from tests.bench.subjects import SubjectError, git
+from tests.bench.subjects import SubjectError, git, work_folder
 
 LINE: Final = "subject without text"
 TEXT: Final = "subject and paragraph"
@@ -76,8 +75,7 @@ def rank_repository(options: argparse.Namespace, mined: Path) -> Iterator[Ranked
     """Index the searched trees of a repository and rank the files for its queries."""
     queries = read_messages(mined, options.commits)
     encoder = BundledEncoder()
-    with tempfile.TemporaryDirectory(prefix="gitmem-bench-", dir=options.work) as folder:
-        work = Path(folder)
+    with work_folder(options) as work:
         git(work, "clone", "-q", "--shared", "--no-checkout", str(options.repositories / mined.stem / "repo"), "clone")
         workspace = open_workspace(work / "clone", os.environ)
         for query, scope in search_trees(workspace, work / "index", queries, names=False):

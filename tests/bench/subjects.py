@@ -39,7 +39,9 @@ def add_subject_options(parser: argparse.ArgumentParser, files: int) -> None:
 
 @contextmanager
 def work_folder(options: argparse.Namespace) -> Iterator[Path]:
-    """Yield a folder for this run's files; remove it afterwards."""
+    """Yield a folder for this run's files, below `--work`, which may be new; remove it afterwards."""
+    if options.work is not None:
+        options.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gitmem-bench-", dir=options.work) as folder:
         yield Path(folder)
 

@@ -7,7 +7,8 @@ from gitmem.search.path_roles import path_role
 _TESTS = (
     "tests.py src/tests.rs src/test.c TestFoo.java HTTPTest.java FooIT.java X.Tests/a.cs integration-tests/a.py "
     "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py "
-    "t/0000-basic.sh lib/deploy.t spec/helper.rb parser_spec.rb a-spec.mjs ParserSpec.scala OrderSpecs.cs specs/a.py"
+    "t/0000-basic.sh lib/deploy.t spec/helper.rb parser_spec.rb a-spec.mjs ParserSpec.scala OrderSpecs.cs specs/a.py "
+    "src/test/java/org/acme/A.java app/src/androidTest/kotlin/A.kt src/test/java/com/example/A.java"
 )
 _EXAMPLES = (
     "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py code-samples/a.kt sample/a.go "
@@ -17,7 +18,7 @@ _AUXILIARY = (
     "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go "
     "single_include/a.hpp singleheader/a.h extras/catch_amalgamated.cpp sqlite-amalgamation/a.c lib/a.esm.js a.cjs.js "
     "NoopEventService.cs metric/noop/meter.go db/mysql-migrations/1.sql locale/app.po src/locales/en.ts "
-    "generated-sources/A.java vendor/a.rb migration/1.ts"
+    "generated-sources/A.java vendor/a.rb migration/1.ts src/main/java/org/generated/A.java src/gen/java/A.java"
 )
 _TRANSLATIONS = (
     "lang/de/auth.php lang/pt_BR/auth.php lang/en/auth.php locale/de.po po/fr.po app/res/values-zh-rTW/strings.xml "
@@ -37,7 +38,10 @@ _PLAIN = (
     "okhttp3/ConnectionSpec.kt src/parse_shape_specs.rs oci/spec.go TypeSpec.java plan_sample.cpp cop/sample.rb "
     "api.spec.yaml inspect.js respects.ts "
     "app/views/stories/show.html.erb models/stories.py src/locale.py GeneratedRouter.scala group_migration.py "
-    "Core/PlanMigration/Plan.cs SsoCookieVendor/a.cs doc_comments.rs utils/docs.py use-locale/index.ts migrations.lua"
+    "Core/PlanMigration/Plan.cs SsoCookieVendor/a.cs doc_comments.rs utils/docs.py use-locale/index.ts migrations.lua "
+    "src/main/java/com/example/demo/App.java app/src/commonMain/kotlin/org/samples/test/A.kt "
+    "core/src/main/scala-3/play/api/i18n/Messages.scala src/main/proto/org/mock/a.proto "
+    "src/main/cljs/cljs/spec/alpha.cljs"
 )
 
 
