@@ -17,8 +17,10 @@ from gitmem.references.languages import (
     DYNAMIC,
     EXTENDED,
     HEADERS,
+    HELPER_FOLDER,
     IMPORTING,
     RENAMING,
+    TEMPLATE_ENDINGS,
 )
 from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import Names
@@ -221,6 +223,12 @@ class DefinitionsByName:
             return matches
         return [each for each in matches if each.container and self._names.file(each.entry).path == file.beside]
 
+    def helpers(self, file: FileNames, name: str) -> list[Definition]:
+        """Return the definitions of a name in folders of helpers, if a file is a template or such a helper."""
+        if not file.path.endswith(TEMPLATE_ENDINGS) and not _is_helper(file):
+            return []
+        return [each for each in self.of_family(file, name) if _is_helper(self._names.file(each.entry))]
+
     def in_package(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name at the top level of the files in the package of a file.
 
@@ -246,6 +254,10 @@ class DefinitionsByName:
         shared = [posixpath.commonpath((folder, posixpath.dirname(file.path))) for folder in folders]
         sizes = [len(folder) if (folder + "/").startswith(module) else 0 for folder in shared]
         return [each for each, size in zip(matches, sizes, strict=True) if size == max(sizes)]
+
+
+def _is_helper(file: FileNames) -> bool:
+    return HELPER_FOLDER in file.path.split("/")[:-1]
 
 
 def package_of(file: FileNames) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
-from gitmem.references.file_names import Definition, FileNames
+from gitmem.references.file_names import CLASS, Definition, FileNames
 from gitmem.references.languages import COMPONENT_ENDINGS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
 from gitmem.references.module_paths import component_of
@@ -54,8 +54,23 @@ class DirectUsages:
         # Several relations begin with the same references, which count against the bounds once.
         key = tuple(targets), name
         if key not in self._known:
-            self._known[key] = self._find(targets, name, depth)
+            grouped = self._find(targets, name, depth)
+            for tag in self._tags(targets):
+                for relation, usages in self._find([tag], tag.name, depth).items():
+                    grouped[relation] = unique_lines([*grouped.get(relation, ()), *usages])
+            self._known[key] = grouped
         return self._known[key]
+
+    def _tags(self, targets: Sequence[Definition]) -> Iterable[Definition]:
+        """Yield the elements of pages that some classes define, by a selector or `customElements.define("a-b", A)`."""
+        for target in targets:
+            file = self._names.file(target.entry)
+            if target.kind != CLASS or file.family not in RENAMING:
+                continue
+            inside = (*target.container, target.name)
+            tags = [each for each in file.all_definitions() if "-" in each.name]
+            lines = {each.line for each in file.occurrences.at(file.occurrences.find(target.name.encode()).tolist())}
+            yield from (each for each in tags if each.container == inside or each.line in lines)
 
     def cuts(self) -> Iterable[str]:
         """Yield a note about each cut."""

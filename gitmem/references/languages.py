@@ -94,6 +94,10 @@ TEMPLATE_ENDINGS: Final = (
 CODE_BESIDE: Final[Mapping[str, str]] = {"angular": ".ts"}
 """Languages of templates whose names are members of the class in the file beside, with the end of that file."""
 
+HELPED: Final = frozenset({"ruby"})
+HELPER_FOLDER: Final = "helpers"
+"""Families in which all templates, and helpers, know the members of modules in a folder of that name: Rails."""
+
 BEHIND_OBJECTS: Final = frozenset({"javascript", "lua"})
 """Families in which a function that is defined behind an object, `function a.b()`, is never called without one."""
 

@@ -21,6 +21,7 @@ from gitmem.references.languages import (
     CAPITALISED,
     DECLARING,
     EXTENDED,
+    HELPED,
     IMPORTING,
     NAMESPACED,
     PACKAGED,
@@ -124,6 +125,10 @@ class Resolver:
                 return _resolution(matches, "import")
         if file.family in IMPORTING:
             return self._resolve_global(file, name)
+        if file.family in HELPED:
+            helpers = self._by_name.helpers(file, name)
+            if helpers:
+                return _resolution(helpers, "class")
         if file.family in PACKAGED:
             near = self._by_name.in_package(file, name)
             if near or file.family == "go":

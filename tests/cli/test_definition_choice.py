@@ -166,8 +166,13 @@ def test_a_destructor_is_not_shown_for_the_name_of_its_class(cli: Cli, tmp_path:
 
 def test_a_resource_of_terraform_is_chosen_by_its_type(cli: Cli, tmp_path: Path) -> None:
     blocks = "".join(
-        f'resource "aws_{kind}" "this" {{\n  name = var.name\n  tags = var.tags\n}}\n\n'
-        for kind in ("vpc", "launch_template", "sqs_queue", "iam_role")
+        f'resource "aws_{kind}" "this" {{\n  name = "{name}"\n  tags = var.tags\n}}\n\n'
+        for kind, name in (
+            ("vpc", "messages queue messages queue"),
+            ("launch_template", "a"),
+            ("sqs_queue", "b"),
+            ("iam_role", "c"),
+        )
     )
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"main.tf": blocks, "src/page.py": "def render(page):\n    return page.title\n"})

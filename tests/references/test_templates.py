@@ -11,8 +11,10 @@ FILES = {
     "app/views/orders/_row.html.erb": "<li><%= price_of(order) %></li>\n",
     "app/views/orders/index.html.erb": '<%= render "row" %>\n<%= render partial: "shared/row" %>\n',
     "app/views/shared/_row.html.erb": "<p></p>\n",
-    "app/views/home/index.html.erb": '<%= render "orders/row" %>\n',
-    "app/controllers/orders_controller.rb": 'class OrdersController\n  def show\n    render "orders/row"\n  end\nend\n',
+    "app/views/home/index.html.erb": '<%= render "orders/row" %><% price_all 1 %>\n',
+    "app/controllers/orders_controller.rb": 'class OrdersController\n  def show\n    render "orders/row"\n  end\n'
+    "  def price_all(x)\n  end\nend\n",
+    "app/helpers/lines_helper.rb": "module LinesHelper\n  def line(order)\n    price_of(order)\n  end\nend\n",
     "app/helpers/orders_helper.rb": "module OrdersHelper\n  def price_of(order)\n    order.price\n  end\nend\n",
     "shop/templates/base.html": "<body>{% block body %}{% endblock %}</body>\n",
     "shop/templates/shop/cart.html": '{% extends "base.html" %}\n'
@@ -41,7 +43,8 @@ export class PageComponent {
   save() {}
 }
 """,
-    "ng/list.component.html": '<app-row *ngFor="let x of all" />\n',
+    "ng/list.component.html": '<app-row *ngFor="let x of all" />\n<ring-dial />\n',
+    "ng/dial.ts": "class RingDial extends HTMLElement {}\ncustomElements.define('ring-dial', RingDial);\n",
     "lib/core.ex": "defmodule Core do\n  def card(assigns), do: assigns\nend\n",
     "lib/page.ex": "defmodule Page do\n  import Core\n\n  def render(assigns) do\n"
     '    ~H"""\n    <.card />\n    """\n  end\nend\n',
@@ -87,12 +90,16 @@ def test_a_template_is_imported_by_its_path(tree: Searcher, path: str, importers
 @pytest.mark.parametrize(
     ("name", "callers"),
     [
-        ("price_of", ["app/views/orders/_row.html.erb:1+"]),
+        ("price_of", ["app/helpers/lines_helper.rb:3", "app/views/orders/_row.html.erb:1"]),
+        ("OrdersController.price_all", ["app/views/home/index.html.erb:1+"]),
         ("BasketState.AddAsync", ["web/Basket.razor:3"]),
         ("RowComponent.save", ["ng/row.component.html:1"]),
         ("PageComponent.save", []),
         ("Core.card", ["lib/page.html.heex:1", "lib/page.ex:6+"]),
         ("app-row", ["ng/list.component.html:1", "ng/page.component.ts:1"]),
+        ("RowComponent", ["ng/list.component.html:1", "ng/page.component.ts:1"]),
+        ("PageComponent", []),
+        ("RingDial", ["ng/list.component.html:2"]),
         ("CartRow", ["web/Basket.razor:1"]),
         ("shop.name", ["chart/templates/service.yaml:2"]),
         ("mayEdit", ["resources/views/orders/edit.blade.php:2"]),

@@ -94,18 +94,22 @@ def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
     assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
 
 
-def meant(text: str) -> str:
-    """Return the function of CODE that is shown for a query by its meaning."""
+def meant(text: str, code: bytes = CODE, names: tuple[str, ...] = ("open_file", "flush", "close")) -> str:
+    """Return the function of some code that is shown for a query by its meaning. Each has two lines."""
     encoder, query = BundledEncoder(), parse_query(text)
     meaning = QueryMeaning(query, {}, encoder.encode_query(query.text), encoder, is_comparable=True)
-    row = hit(FUNCTIONS)._replace(scores={"semantic": 0.5, "lexical": 0.0})
-    [shown] = choose_units([row], {("a.py", "python"): CODE}, query.terms, 1, meaning)
+    units = tuple(unit(code, 1 + 2 * place, 2 + 2 * place, "function", name) for place, name in enumerate(names))
+    row = hit(units)._replace(scores={"semantic": 0.5, "lexical": 0.0})
+    [shown] = choose_units([row], {("a.py", "python"): code}, query.terms, 1, meaning)
     return shown.symbol
 
 
 def test_units_of_a_row_are_chosen_by_their_own_vectors() -> None:
     assert meant("free the resource") == "close"
     assert chosen(FUNCTIONS, CODE, "free the resource") == [("open_file", 1, 2)]
+    numbered = CODE.replace(b"open_file", b"one").replace(b"flush", b"two").replace(b"close", b"three")
+    texts = ("get a handle", "fill the buffer", "free the resource")
+    assert [meant(text, numbered, ("one", "two", "three")) for text in texts] == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize(
