@@ -25,7 +25,7 @@ from gitmem.chunking.receivers import (
     COLON,
     COLON_JOINED,
     JOINTS,
-    PHP_JOINTS,
+    JOINTS_OF,
     SHAPE,
     bound_type,
     find_receiver,
@@ -172,7 +172,7 @@ def _add_names(
     dot_is_joint = language != "php"
     ends_lines = language == "go"  # with the dot of a chain of calls
     is_private = privacy_of(language)
-    joints = JOINTS if dot_is_joint else PHP_JOINTS
+    joints = JOINTS_OF.get(language, JOINTS)
     # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
     for start in sorted(places):
         code, text = places[start]

@@ -118,6 +118,51 @@ let () = print_endline version
 let%test "adds" = even 2
 """
 FORTRAN = "module a\n  type, extends(base) :: b\n    type(item) :: x\n  end type\nend module\n"
+JOINED = """\
+(* What grows. *)
+type tree = Node of leaf | Empty
+
+(* The end. *)
+and leaf = { size : int }
+
+let rec grow x = prune (x + 1)
+
+(* Stops it. *)
+and prune = fun x -> if x > high then x else grow x
+
+and high = 9
+"""
+JOINED_TYPES = """\
+module Shapes
+
+type Tree =
+    | Node of Leaf
+    | Empty
+and Leaf =
+    { Size : int }
+and Cut(size: int) =
+    member this.Go() = size
+"""
+MACROS = """\
+Base.@kwdef mutable struct Cart{T} <: Any
+    lines::Vector{T} = []
+end
+
+@inline function total(cart::Cart)
+    sum(cart.lines)
+end
+
+@inline @fastmath half(x) = x / 2
+
+@enum Fruit::UInt8 apple pear
+
+@testset "adds prices" begin
+    @test total(Cart()) == 0
+    @testset "of nothing" begin
+        @test half(2) == 1
+    end
+end
+"""
 INTERFACE = """type t
 (** A cart. *)
 
@@ -159,10 +204,15 @@ def names_of(text: str, language: str, *kinds: str) -> str:
                         "module util", "constant util.W", "function util.go"]),
         ("ocaml", OCAML, ["interface KEEPER", "function KEEPER.find", "module Make", "function Make.find",
                           "module Make.Inner", "constant Make.Inner.depth", "class counter", "method counter.get",
-                          "function >>=", "function even, odd", "constant version", "function adds"]),
+                          "function >>=", "function even", "function odd", "constant version", "function adds"]),
+        ("ocaml", JOINED, ["type tree", "type leaf", "function grow", "function prune", "constant high"]),
+        ("fsharp", JOINED_TYPES, ["module Shapes", "enum Shapes.Tree", "struct Shapes.Leaf", "class Shapes.Cut",
+                                  "method Shapes.Cut.Go"]),
+        ("julia", MACROS, ["struct Cart", "function total", "function half", "enum Fruit", "namespace adds prices",
+                           "namespace adds prices.of nothing"]),
         ("ocaml_interface", INTERFACE, ["type t", "function add", "type Empty", "module Price", "function Price.zero"]),
     ],
-    ids=["pascal", "ada", "ada body", "verilog", "vhdl", "ocaml", "ocaml interface"],
+    ids=["pascal", "ada", "ada body", "verilog", "vhdl", "ocaml", "joined ocaml", "fsharp", "julia", "ocaml interface"],
 )  # fmt: skip
 def test_units_are_named_like_their_definitions(language: str, text: str, expected: list[str]) -> None:
     found = units_of(text, language)
@@ -188,6 +238,11 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("vhdl", VHDL, "call", "adder divider twice go"),
         ("ocaml", OCAML, "function", "find find depth get even odd version"),
         ("ocaml_interface", INTERFACE, "function", "add zero"),
+        ("ocaml", JOINED, "class", "tree leaf"),
+        ("ocaml", JOINED, "function", "grow prune high"),
+        ("fsharp", JOINED_TYPES, "class", "Shapes Tree Leaf Cut"),
+        ("julia", MACROS, "class", "Cart Fruit"),
+        ("julia", MACROS, "function", "total half"),
         ("fortran", FORTRAN, "base", "base"),
         ("fortran", FORTRAN, "type", "item"),
         ("fsharp", "let add (item: Item) = Item.render (total item)\n", "name", "Item Item"),

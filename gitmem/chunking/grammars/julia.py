@@ -3,6 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import (
+    CONTAINER,
     LEAF,
     MERGEABLE,
     PREFIX,
@@ -11,12 +12,10 @@ from gitmem.chunking.grammar import (
     Node,
     Rule,
     dynamic,
-    leaf,
     make_grammar,
-    mergeable,
     namespace,
 )
-from gitmem.chunking.node_names import text_of
+from gitmem.chunking.node_names import spoken_name, text_of
 
 _AROUND_NAME: Final = frozenset(
     "signature call_expression where_expression typed_expression type_head parametrized_type_expression"
@@ -54,6 +53,38 @@ def _assignment(node: Node, data: bytes) -> Match | None:
     return Match(MERGEABLE, "constant", text_of(left, data), node) if is_global else None
 
 
+_DEFINING: Final = {
+    "function_definition": (LEAF, "function"),
+    "macro_definition": (LEAF, "macro"),
+    "struct_definition": (LEAF, "struct"),
+    "abstract_definition": (MERGEABLE, "type"),
+    "primitive_definition": (MERGEABLE, "type"),
+}
+_TESTS: Final = ("@testset", "@testitem")
+
+
+def _macro_call(node: Node, data: bytes) -> Match | None:
+    """Match a definition behind macros (`@inline f(x) = ...`, `@kwdef struct A`), an enumeration, or a set of tests."""
+    for _ in range(_MAX_AROUND):
+        arguments = node.named_children[-1].named_children if node.named_child_count > 1 else []
+        if not arguments:
+            return None
+        macro, inner = text_of(node.named_children[0], data), arguments[-1]
+        if macro in _TESTS:
+            name = spoken_name(text_of(arguments[0], data)) if arguments[0].type == "string_literal" else ""
+            return Match(CONTAINER, "namespace", name, inner) if name else None
+        if macro == "@enum":
+            return Match(MERGEABLE, "enum", _defined_name(arguments[0], data), node)
+        if inner.type in _DEFINING:
+            return Match(*_DEFINING[inner.type], _defined_name(inner, data), inner)
+        if inner.type == "assignment":
+            return _assignment(inner, data)
+        if inner.type != "macrocall_expression":
+            return None
+        node = inner
+    return None
+
+
 def _string(node: Node, _data: bytes) -> Match | None:
     """Match a string that is a statement of a file or a module: documentation."""
     return Match(PREFIX, "", "", node) if _is_top(node) else None
@@ -74,11 +105,11 @@ GRAMMARS: Final = {
         "julia",
         {
             "module_definition": namespace("module"),
-            "function_definition": leaf("function", _defined_name),
-            "macro_definition": leaf("macro", _defined_name),
-            "struct_definition": leaf("struct", _defined_name),
-            "abstract_definition": mergeable("type", _defined_name),
-            "primitive_definition": mergeable("type", _defined_name),
+            **{
+                node_type: Rule(shape, chunk_type, _defined_name)
+                for node_type, (shape, chunk_type) in _DEFINING.items()
+            },
+            "macrocall_expression": dynamic(_macro_call),
             "const_statement": Rule(WRAPPER),
             "assignment": dynamic(_assignment),
             "string_literal": dynamic(_string),

@@ -6,6 +6,7 @@ from gitmem.chunking.grammar import (
     CONTAINER,
     LEAF,
     MERGEABLE,
+    TRANSPARENT,
     Match,
     Node,
     container,
@@ -20,17 +21,32 @@ _FUNCTIONS: Final = frozenset({"fun_expression", "function_expression"})
 
 
 _module_name: Final = from_path("module_binding", "module_name")
+_type_name: Final = from_path("type_binding", "type_constructor")
 
 
 def _value(node: Node, data: bytes) -> Match | None:
-    """Match `let a = 1 and b x = x`; a test is named by its description. `let () =` defines nothing."""
+    """Match `let f x = x`; each of several bindings, joined by `and`, is a unit of its own."""
     bindings = [child for child in node.named_children if child.type == "let_binding"]
-    names = [_bound_name(binding, data) for binding in bindings]
-    if not names or not names[0]:
+    if len(bindings) > 1:
+        return Match(TRANSPARENT, "", "", node)
+    match = _binding(bindings[0], data) if bindings else None
+    return match and match._replace(node=node)
+
+
+def _binding(node: Node, data: bytes) -> Match | None:
+    """Match a name or function that `let` binds; a test is named by its description. `let () =` defines nothing."""
+    name = _bound_name(node, data)
+    if not name:
         return None
-    is_function = any(_is_function(binding) for binding in bindings)
-    name = ", ".join(filter(None, names))
-    return Match(LEAF, "function", name, node) if is_function else Match(MERGEABLE, "constant", name, node)
+    return Match(LEAF, "function", name, node) if _is_function(node) else Match(MERGEABLE, "constant", name, node)
+
+
+def _type(node: Node, data: bytes) -> Match:
+    """Match `type t = a`; each of several types, joined by `and`, is a unit of its own."""
+    bindings = [child for child in node.named_children if child.type == "type_binding"]
+    if len(bindings) > 1:
+        return Match(TRANSPARENT, "", "", node)
+    return Match(MERGEABLE, "type", _type_name(node, data), node)
 
 
 def _bound_name(binding: Node, data: bytes) -> str:
@@ -64,9 +80,11 @@ _UNITS: Final = {
     "module_definition": dynamic(_module),
     "module_type_definition": container("interface", from_path("module_type_name")),
     "value_definition": dynamic(_value),
+    "let_binding": dynamic(_binding),
     "value_specification": mergeable("function", from_path("value_name")),
     "external": mergeable("function", from_path("value_name")),
-    "type_definition": mergeable("type", from_path("type_binding", "type_constructor")),
+    "type_definition": dynamic(_type),
+    "type_binding": mergeable("type", from_path("type_constructor")),
     "exception_definition": mergeable("type", from_path("constructor_declaration", "constructor_name")),
     "class_definition": container("class", from_path("class_binding", "class_name")),
     "class_type_definition": container("interface", from_path("class_type_binding", "class_type_name")),
@@ -79,8 +97,13 @@ _TRANSPARENT: Final = (
 )
 
 GRAMMARS: Final = {
-    "ocaml": make_grammar("ocaml", _UNITS, transparent=_TRANSPARENT, comments="comment", methods=False),
-    "ocaml_interface": make_grammar(
-        "ocaml_interface", _UNITS, transparent=_TRANSPARENT, comments="comment", methods=False
-    ),
+    parser: make_grammar(
+        parser,
+        _UNITS,
+        transparent=_TRANSPARENT,
+        comments="comment",
+        prefixes="let rec and type nonrec",
+        methods=False,
+    )
+    for parser in ("ocaml", "ocaml_interface")
 }
