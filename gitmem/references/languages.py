@@ -44,9 +44,12 @@ PRIVATE_OUTSIDE_OF_CLASSES: Final = frozenset({"c", "rust"})
 """Families in which the word that makes a definition private says so at the top level alone: `static`, no `pub`."""
 
 BARE_MEMBERS: Final = frozenset(
-    {"java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala", "perl", "crystal", "visualbasic", "pony"}
-)
-"""Families in which a bare name may be a member of the class around it."""
+    {
+        "java", "c", "csharp", "swift", "ruby", "dart", "kotlin", "scala", "perl", "crystal", "visualbasic", "pony",
+        "ocaml", "fsharp", "julia",
+    }
+)  # fmt: skip
+"""Families in which a bare name may be a member of the class or module around it."""
 
 _SELVES: Final = frozenset({"self", "cls", "this", "Self", "$this", "@", "super", "$self", "__PACKAGE__"})
 _OWN_SELVES: Final[Mapping[str, frozenset[str]]] = {

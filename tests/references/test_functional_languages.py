@@ -36,6 +36,11 @@ class Files extends Store {
     "elm/Shop/Item.elm": "module Shop.Item exposing (render)\n\nrender item = item\n",
     "elm/Other.elm": "module Other exposing (render)\n\nrender other = other\n",
     "elm/Main.elm": "module Main exposing (main)\n\nimport Shop.Item as Thing\n\nmain = Thing.render 1\n",
+    # A module knows its own members without its name.
+    "ml/rules.ml": "module rec Inner : S = struct\n  let rec weigh x = lift x\n  and lift x = x\n\n"
+    "  let both x = weigh x\nend\n",
+    "fs/Rules.fs": "module Rules =\n    let raise x = x + 1\n    let twice x = raise (raise x)\n",
+    "jl/rules.jl": "module Rules\nBase.@kwdef struct Scale\n    x::Int\nend\n\nf(s::Scale) = Scale(s.x)\nend\n",
 }
 
 
@@ -57,6 +62,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("Item", "mentions", ["src/main/scala/shop/Store.scala:3", "src/main/scala/app/Files.scala:7"]),
         ("elm/Shop/Item.elm#render", "callers", ["elm/Main.elm:5"]),
         ("elm/Other.elm#render", "callers", []),
+        ("weigh", "callers", ["ml/rules.ml:5"]),
+        ("lift", "callers", ["ml/rules.ml:2"]),
+        ("Rules.raise", "callers", ["fs/Rules.fs:3"]),
+        ("Scale", "callers", ["jl/rules.jl:6"]),
+        ("Scale", "mentions", ["jl/rules.jl:6"]),
     ],
 )
 def test_usages(shop: Searcher, name: str, relation: str, expected: list[str]) -> None:

@@ -29,8 +29,7 @@ def _value(node: Node, data: bytes) -> Match | None:
     bindings = [child for child in node.named_children if child.type == "let_binding"]
     if len(bindings) > 1:
         return Match(TRANSPARENT, "", "", node)
-    match = _binding(bindings[0], data) if bindings else None
-    return match and match._replace(node=node)
+    return _binding(bindings[0], data) if bindings else None
 
 
 def _binding(node: Node, data: bytes) -> Match | None:
@@ -44,9 +43,9 @@ def _binding(node: Node, data: bytes) -> Match | None:
 def _type(node: Node, data: bytes) -> Match:
     """Match `type t = a`; each of several types, joined by `and`, is a unit of its own."""
     bindings = [child for child in node.named_children if child.type == "type_binding"]
-    if len(bindings) > 1:
+    if len(bindings) != 1:
         return Match(TRANSPARENT, "", "", node)
-    return Match(MERGEABLE, "type", _type_name(node, data), node)
+    return Match(MERGEABLE, "type", _type_name(node, data), bindings[0])
 
 
 def _bound_name(binding: Node, data: bytes) -> str:
