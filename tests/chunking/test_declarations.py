@@ -243,7 +243,6 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("fsharp", JOINED_TYPES, "class", "Shapes Tree Leaf Cut"),
         ("julia", MACROS, "class", "Cart Fruit"),
         ("julia", MACROS, "function", "total half"),
-        ("julia", "f(x::Cart, y::Shop.Line) = 1\n", "name", "Cart Shop Shop.Line"),
         ("fortran", FORTRAN, "base", "base"),
         ("fortran", FORTRAN, "type", "item"),
         ("fsharp", "let add (item: Item) = Item.render (total item)\n", "name", "Item Item"),

@@ -73,6 +73,10 @@ def test_receivers_are_those_before_the_last_dot(text: str, expected: list[str])
     assert names_of(f"\n{text}\n", "python", "call") == expected
 
 
+def test_a_type_behind_colons_has_no_receiver_in_julia() -> None:
+    assert names_of("f(x::Cart, y::Shop.Line) = 1\n", "julia", "name") == ["Cart", "Shop", "Shop.Line"]
+
+
 def test_macros_in_the_head_of_a_class_hide_no_members() -> None:
     text = """class LIB_API DEPRECATED(1) Node final : public Base {
 public:
