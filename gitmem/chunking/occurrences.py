@@ -25,7 +25,7 @@ from gitmem.chunking.receivers import (
     COLON,
     COLON_JOINED,
     JOINTS,
-    JOINTS_OF,
+    NO_JOINTS,
     SHAPE,
     bound_type,
     find_receiver,
@@ -169,10 +169,10 @@ def _add_names(
     shape = data.translate(SHAPE)
     # A field or constant is a definition of its own, and has a type as well.
     typed = {node.start_byte for node in captures.get("bound", ())}
-    dot_is_joint = language != "php"
+    no_joint = NO_JOINTS.get(language, b"")
     ends_lines = language == "go"  # with the dot of a chain of calls
     is_private = privacy_of(language)
-    joints = JOINTS_OF.get(language, JOINTS)
+    joints = JOINTS.translate(None, no_joint)
     # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
     for start in sorted(places):
         code, text = places[start]
@@ -192,7 +192,7 @@ def _add_names(
                 receiver = plain_receiver(data, shape, start) or find_receiver(data, start)
             if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
                 code = _READ  # a value assigned to an object changes its state
-            receiver = receiver if dot_is_joint else receiver.rpartition(b".")[2]
+            receiver = receiver.rpartition(no_joint)[2] if no_joint else receiver
             receiver = receiver.removeprefix(b"@") if language in _MARKED else receiver
         elif ends_lines and code == _CALL and _is_chained(data, start):
             receiver = UNKNOWN_RECEIVER

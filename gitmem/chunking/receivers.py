@@ -19,8 +19,8 @@ _RECEIVER: Final = re.compile(_SPACED + rb"((?:" + LETTER + rb"+@?" + _JOINT + r
 _SUPER: Final = b"super"
 _SUPER_CALL: Final = b"super()"
 JOINTS: Final = b".:>\\"
-JOINTS_OF: Final = {"php": b":>\\", "julia": b"."}
-"""Joints of other languages. A dot of PHP joins strings, `"at ".substr($path)`, and `x::T` of Julia is a type."""
+NO_JOINTS: Final = {"php": b".", "julia": b"::"}
+"""Joints that are none in a language: a dot of PHP joins strings, `"at ".substr($path)`, and `x::T` of Julia is a type."""
 
 COLON_JOINED: Final = frozenset({"erlang", "lua", "luau"})
 """Languages in which one colon is a joint: `module:f(x)`, `object:method(x)`."""
