@@ -17,6 +17,8 @@ from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.attribute_macros import find_attribute_macros
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.import_statements import read_imports
+from gitmem.chunking.item_macros import LANGUAGE as ITEM_MACROS
+from gitmem.chunking.item_macros import find_item_macros
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
@@ -115,6 +117,8 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     _add_names(data, captures, find_units, statements, names, language)
     if language in WITH_MACROS:
         names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data) if _is_code(root, start)]
+    elif language == ITEM_MACROS:
+        names += [(start, _CALL, macro, b"") for start, macro in find_item_macros(data)]
     written = find_text_definitions(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
     names += [
