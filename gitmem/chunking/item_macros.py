@@ -137,7 +137,7 @@ def _blank(text: bytes) -> bytes:
 
 
 def _comment(text: bytes) -> bytes:
-    """Return a comment of the same length, which a parser keeps with the item after it; blanks for less than four bytes."""
+    """Return a comment of the same length, which a parser keeps with the item after it, or blanks for three bytes."""
     return b"/*" + _blank(text[2:-2]) + b"*/" if len(text) > 3 else _blank(text)
 
 

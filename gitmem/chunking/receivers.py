@@ -20,7 +20,7 @@ _SUPER: Final = b"super"
 _SUPER_CALL: Final = b"super()"
 JOINTS: Final = b".:>\\"
 NO_JOINTS: Final = {"php": b".", "julia": b"::"}
-"""Signs that do not join names in a language: a dot of PHP joins strings, `"at ".substr($path)`, `x::T` of Julia is a type."""
+"""Signs that do not join names: a dot of PHP joins strings, `"at ".substr($path)`, and `x::T` of Julia is a type."""
 
 COLON_JOINED: Final = frozenset({"erlang", "lua", "luau"})
 """Languages in which one colon is a joint: `module:f(x)`, `object:method(x)`."""
