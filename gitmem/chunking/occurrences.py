@@ -16,6 +16,7 @@ import numpy as np
 from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.attribute_macros import find_attribute_macros
 from gitmem.chunking.grammar import Node
+from gitmem.chunking.grammars.macro_names import unmasked
 from gitmem.chunking.import_statements import read_imports
 from gitmem.chunking.item_macros import LANGUAGE as ITEM_MACROS
 from gitmem.chunking.item_macros import find_item_macros
@@ -218,7 +219,26 @@ def _find_places(
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
     known = imported.union(text for code, text in places.values() if code < DEFINING)
     _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    if language in WITH_MACROS:
+        _add_hidden_functions(data, places, captures.get("function", ()))
     return places
+
+
+def _add_hidden_functions(data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node]) -> None:
+    """Define the functions that macros make, and turn the macros into calls: `SYSCALL_DEFINE3(open, int)`."""
+    for node in nodes:
+        macro = data[node.start_byte : node.end_byte]
+        if data[node.start_byte - 1 : node.start_byte] == b'"':  # words that describe a test
+            for start in range(*node.byte_range):
+                names.pop(start, None)
+        definition = node.parent.parent if node.parent is not None and macro.isupper() else None
+        if definition is None or definition.type != "function_definition":
+            continue
+        own = unmasked(macro.decode("utf-8", "replace"), definition, data).rpartition(".")[2].encode()
+        start = data.find(own, node.end_byte, definition.end_byte)
+        if own != macro and start >= 0:
+            names[node.start_byte] = _CALL, macro
+            names[start] = _FUNCTION, own
 
 
 def _is_chained(data: bytes, start: int) -> bool:

@@ -5,6 +5,7 @@ import pytest
 from gitmem.chunking.attribute_macros import find_attribute_macros, without_attribute_macros
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.types import OCCURRENCE_KINDS
+from tests.chunking.names_in_file import names_of
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,34 @@ def test_the_macro_is_still_mentioned() -> None:
     mentions = {(line, OCCURRENCE_KINDS[kind]) for line, kind, name in zip(lines, kinds, names, strict=True)
                 if name == b"LIB_API"}  # fmt: skip
     assert mentions == {(1, "type"), (2, "type")}
+
+
+def test_a_test_with_a_description_is_a_function_of_that_name() -> None:
+    text = """\
+TEST_CASE("adds prices, and more", "[cart]") {
+  SECTION("empty") { CHECK(total() == 0); }
+}
+TEST_CASE_METHOD(Fixture, "a \\"fixture\\"")
+{
+  run();
+}
+int plain() { if (USED("a")) { return 1; } return 2; }
+"""
+    blob = chunk_blob(text.encode(), "cpp")
+    found = [(each.symbol, each.start_line, each.end_line) for each in blob.chunks]
+    assert found == [("adds prices and more", 1, 3), ("a fixture", 4, 7), ("plain", 8, 8)]
+    assert names_of(text, "cpp", "function") == ["plain"]
+    assert names_of(text.replace("adds", "Adds"), "cpp", "name", "type") == ["Fixture"]
+
+
+def test_a_function_that_a_macro_defines_has_its_own_name_and_calls_the_macro() -> None:
+    text = """\
+SYSCALL_DEFINE3(open, const char *, name, int, flags, umode_t, mode)
+{
+	return do_open(name);
+}
+TEST_F(CartTest, AddsPrices) { total(); }
+int RUN(void) { return 1; }
+"""
+    assert names_of(text, "cpp", "function") == ["open", "AddsPrices", "RUN"]
+    assert names_of(text, "cpp", "call") == ["SYSCALL_DEFINE3", "do_open", "TEST_F", "total"]

@@ -22,7 +22,7 @@ from gitmem.chunking.grammars.macro_names import (
     is_reserved,
     unmasked,
 )
-from gitmem.chunking.node_names import name_of, text_of
+from gitmem.chunking.node_names import name_of, spoken_name, text_of
 
 _TYPES: Final = {"class_specifier": "class", "struct_specifier": "struct", "union_specifier": "struct",
                  "enum_specifier": "enum"}  # fmt: skip
@@ -73,6 +73,8 @@ def _function(node: Node, data: bytes) -> Match | None:
     target, called = _innermost(node)
     if target is node:
         return None
+    if data[target.start_byte - 1 : target.start_byte] == b'"':
+        return Match(LEAF, "function", spoken_name(text_of(target, data)), node)  # a test, see `attribute_macros`
     name = _dotted(text_of(target, data))
     if is_reserved(name) or not called:
         hidden = _hidden(node, name, data)
