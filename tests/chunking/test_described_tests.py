@@ -61,6 +61,72 @@ describe("join", {
 with_locale("C", { sort(x) })
 """
 
+_DART = """import 'package:test/test.dart';
+
+class Fake {}
+
+void main() {
+  late Cart cart;
+
+  setUp(() {
+    cart = Cart();
+  });
+
+  group('a cart', () {
+    test('adds prices', () {
+      expect(1, 1);
+    });
+
+    blocTest<A, B>('emits x', build: () => A(), expect: () => [1]);
+
+    testWidgets("it's rendered", (tester) async {
+      await tester.pump();
+    });
+  });
+
+  test('alone', () => run());
+}
+
+void helper() {
+  print('x');
+}
+"""
+_SCALA = """class CartSuite extends FunSuite {
+  test("adds prices") {
+    assert(1 == 1)
+  }
+
+  describe("a cart") {
+    it("is empty") { run() }
+    it should "be \"full\"" in { run() }
+  }
+
+  "A basket" should {
+    "add" in { run() }
+    "remove, too" in {
+      run()
+    }
+  }
+
+  property("holds") { forAll { x => x } }
+  def plain(): Int = { x + { 1 } }
+  run("a") { 1 }
+  val y = map in { 2 }
+}
+"""
+_PHP = """<?php
+it('adds prices', function () {
+    expect(1)->toBe(1);
+})->with([1]);
+test('alone', fn () => run());
+describe('a cart', function () {
+    it('is empty', function () {
+        run();
+    });
+});
+add_filter('title', function ($x) { return $x; });
+"""
+
 
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
@@ -71,6 +137,13 @@ with_locale("C", { sort(x) })
          ["cookies.signs a cookie then reads it", "cookies.when expired.rejects %s", "top level", "legacy.works"]),
         ("ruby", _RUBY, ["Shop.Cart.when empty.has no total", "PageTest.should get index"]),
         ("r", _R, ["mutate keeps groups", "join.keeps rows"]),
+        ("dart", _DART,
+         ["main.a cart.adds prices", "main.a cart.emits x", "main.a cart.it's rendered", "main.alone", "helper"]),
+        ("dart", "void main() {\n  run();\n}\n", ["main"]),
+        ("scala", _SCALA,
+         ["CartSuite.adds prices", "CartSuite.a cart.is empty", "CartSuite.a cart.it should be full",
+          "CartSuite.A basket.add", "CartSuite.A basket.remove too", "CartSuite.holds", "CartSuite.plain"]),
+        ("php", _PHP, ["adds prices", "alone", "a cart.is empty"]),
     ],
 )  # fmt: skip
 def test_a_described_test_is_a_result_with_its_description(language: str, text: str, expected: list[str]) -> None:

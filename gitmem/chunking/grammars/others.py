@@ -3,6 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import (
+    CONTAINER,
     LEAF,
     MERGEABLE,
     NAMESPACE,
@@ -18,6 +19,8 @@ from gitmem.chunking.grammars.cfamily import C_TRANSPARENT, C_UNITS
 from gitmem.chunking.grammars.described_tests import match_test
 from gitmem.chunking.node_names import from_child, name_of, text_of, unquoted
 
+_DART_STATEMENT: Final = "expression_statement"
+
 
 def _dart_body(node: Node, data: bytes) -> Match | None:
     """Match a body. Signature and body are siblings: the signature is a prefix, and the body is the unit."""
@@ -25,7 +28,27 @@ def _dart_body(node: Node, data: bytes) -> Match | None:
     if head is None or not head.type.endswith("signature"):
         return None
     inner = head.named_children[-1] if head.type == "method_signature" and head.named_child_count else head
-    return Match(LEAF, "function", name_of(inner, data), node)
+    name = name_of(inner, data)
+    block = node.named_children[-1] if name == "main" and node.named_child_count else node
+    # A library of tests has all of them in its main function.
+    if any(_dart_test(statement, data) for statement in block.named_children if statement.type == _DART_STATEMENT):
+        return Match(CONTAINER, "namespace", name, block)
+    return Match(LEAF, "function", name, node)
+
+
+def _dart_test(node: Node, data: bytes) -> Match | None:
+    """Match `group("a cart", () {...})`, `test("adds prices", () {...})` and tests of widgets and blocs."""
+    called, selector = node.named_children[:2] if node.named_child_count > 1 else (None, None)
+    part = selector.named_children[-1] if selector is not None and selector.named_child_count else None
+    arguments = part.named_children[-1].named_children if part is not None and part.named_child_count else []
+    text = text_of(arguments[0], data) if len(arguments) > 1 and called is not None else ""
+    if called is None or text[:1] not in ("'", '"'):
+        return None
+    closure = next((each for each in arguments[1].named_children if each.type == "function_expression"), arguments[1])
+    block = next(
+        (inner for each in closure.named_children for inner in each.named_children if inner.type == "block"), closure
+    )
+    return match_test([text_of(called, data)], unquoted(text), block)
 
 
 def _r_assignment(node: Node, data: bytes) -> Match | None:
@@ -181,6 +204,7 @@ GRAMMARS: Final = {
             "extension_type_declaration": container("class"),
             "enum_declaration": container("enum"),
             "function_body": dynamic(_dart_body),
+            _DART_STATEMENT: dynamic(_dart_test),
             "type_alias": mergeable("type"),
         },
         transparent="class_body extension_body enum_body",

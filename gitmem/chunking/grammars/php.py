@@ -1,23 +1,43 @@
-"""PHP: functions are also assigned to variables."""
+"""PHP: functions are also assigned to variables, and tests of Pest are calls with a description."""
 
 from typing import Final
 
 from gitmem.chunking.grammar import LEAF, MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
+from gitmem.chunking.grammars.described_tests import match_test
 from gitmem.chunking.grammars.java import method_or_signature
-from gitmem.chunking.node_names import from_items, text_of
+from gitmem.chunking.node_names import from_items, text_of, unquoted
+
+_FUNCTIONS: Final = ("anonymous_function", "anonymous_function_creation_expression", "arrow_function")
 
 
 def _statement(node: Node, data: bytes) -> Match | None:
     inner = node.children[0] if node.child_count else None
+    while inner is not None and inner.type == "member_call_expression":  # `it("...", ...)->with(...)`
+        inner = inner.child_by_field_name("object")
+    if inner is not None and inner.type == "function_call_expression":
+        return _described_test(inner, data)
     if inner is None or inner.type != "assignment_expression":
         return None
     left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
     if left is None or right is None or left.type != "variable_name":
         return None
     # `$f = function (...) {...}` and `$f = fn (...) => ...`
-    if right.type in ("anonymous_function", "anonymous_function_creation_expression", "arrow_function"):
+    if right.type in _FUNCTIONS:
         return Match(LEAF, "function", text_of(left, data).lstrip("$"), right)
     return None
+
+
+def _described_test(call: Node, data: bytes) -> Match | None:
+    """Match `it("adds prices", function () {...})` of Pest."""
+    called, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    values = (
+        [child.named_children[-1] for child in arguments.named_children[:2] if child.named_child_count]
+        if arguments
+        else []
+    )
+    if called is None or len(values) < 2 or "string" not in values[0].type or values[1].type not in _FUNCTIONS:
+        return None
+    return match_test([text_of(called, data)], unquoted(text_of(values[0], data)), values[1])
 
 
 def _properties(node: Node, data: bytes) -> str:
