@@ -236,7 +236,7 @@ def _add_hidden_functions(data: bytes, names: dict[int, tuple[int, bytes]], node
             continue
         own = unmasked(macro.decode("utf-8", "replace"), definition, data).rpartition(".")[2].encode()
         start = data.find(own, node.end_byte, definition.end_byte)
-        if own != macro and start >= 0:
+        if own not in (b"", macro) and start >= 0:
             names[node.start_byte] = _CALL, macro
             names[start] = _FUNCTION, own
 
