@@ -36,7 +36,7 @@ from gitmem.chunking.receivers import (
     receiver_before_colon,
 )
 from gitmem.chunking.template_mentions import find_template_mentions
-from gitmem.chunking.text_definitions import find_text_definitions
+from gitmem.chunking.text_names import find_text_names
 from gitmem.chunking.text_node import TextNode
 from gitmem.types import (
     DEFINING,
@@ -120,7 +120,7 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
         names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data) if _is_code(root, start)]
     elif language == ITEM_MACROS:
         names += [(start, _CALL, macro, b"") for start, macro in find_item_macros(data)]
-    written = find_text_definitions(data, root, language)
+    written = find_text_names(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
     names += [
         (start, _IMPORT, each.name.encode()[:MAX_NAME], each.module.encode())

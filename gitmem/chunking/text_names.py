@@ -16,7 +16,7 @@ from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 
 
-class TextDefinition(NamedTuple):
+class TextName(NamedTuple):
     """Definition or use of a name: its start in bytes, kind (`types.OCCURRENCE_KINDS`), name and receiver."""
 
     start: int
@@ -86,7 +86,7 @@ _NPM_KEY: Final = lazy_pattern(
 """Keys of which a `package.json` has at least one."""
 
 
-def find_text_definitions(data: bytes, root: Node, language: str) -> Iterator[TextDefinition]:
+def find_text_names(data: bytes, root: Node, language: str) -> Iterator[TextName]:
     """Yield the definitions and calls of a parsed file that no pattern of nodes finds."""
     finder = _FINDERS.get(language)
     for each in finder(data, root) if finder is not None else ():
@@ -94,21 +94,21 @@ def find_text_definitions(data: bytes, root: Node, language: str) -> Iterator[Te
             yield each
 
 
-def _documented_methods(data: bytes, root: Node) -> Iterator[TextDefinition]:
+def _documented_methods(data: bytes, root: Node) -> Iterator[TextName]:
     """Yield the methods that only the comment of a class declares, because `__call` answers them."""
     if b"@method" not in data:
         return
     for tag in _METHOD_TAG.finditer(data):
         if _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
-            yield TextDefinition(tag.start(1), "function", tag[1], b"")
+            yield TextName(tag.start(1), "function", tag[1], b"")
 
 
-def _declared_members(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _declared_members(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the methods that statements in the body of a class of Ruby make from symbols."""
     for statement in _MEMBER_STATEMENT.finditer(data):
         symbols = _SYMBOL.finditer(data, *statement.span("symbols"))
         for symbol in islice(symbols, None if statement["all"] else 1):
-            yield TextDefinition(symbol.start(1), "function", symbol[1], b"")
+            yield TextName(symbol.start(1), "function", symbol[1], b"")
 
 
 def _documents_class(node: Node | None) -> bool:
@@ -120,67 +120,67 @@ def _documents_class(node: Node | None) -> bool:
     return False
 
 
-def _block_labels(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _block_labels(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the blocks of Terraform. The receiver is the text before the name in references: `var`, `aws_vpc`."""
     for block in _BLOCK.finditer(data):
         kind, first, second = block.group("kind", "first", "second")
         if second is None:
-            yield TextDefinition(block.start("first"), "value", first, _RECEIVERS.get(kind, kind))
+            yield TextName(block.start("first"), "value", first, _RECEIVERS.get(kind, kind))
         else:
             receiver = first if kind == b"resource" else kind + b"." + first
-            yield TextDefinition(block.start("second"), "value", second, receiver)
+            yield TextName(block.start("second"), "value", second, receiver)
     at = 0
     while (opening := _LOCALS.search(data, at)) is not None:
         at = data.find(b"\n}", opening.end())
         if at < 0:
             return
         for local in _LOCAL.finditer(data, opening.end(), at):
-            yield TextDefinition(local.start("name"), "value", local["name"], b"local")
+            yield TextName(local.start("name"), "value", local["name"], b"local")
 
 
-def _elements(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _elements(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the elements of pages that a file defines, and those that a template in it has, as calls."""
     if b"selector:" not in data and b"customElement" not in data:
         return
     for element in _ELEMENT.finditer(data):
-        yield TextDefinition(element.start("name"), "class", element["name"], b"")
+        yield TextName(element.start("name"), "class", element["name"], b"")
     for template in _INLINE_TEMPLATE.finditer(data):
         for tag in _TAG.finditer(data, *template.span("text")):
-            yield TextDefinition(tag.start("name"), "call", tag["name"], b"")
+            yield TextName(tag.start("name"), "call", tag["name"], b"")
 
 
-def _template_calls(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _template_calls(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the calls in the templates that strings `~H` of Elixir have."""
     if b"~H" in data:
         for text in _HEEX.finditer(data):
             yield from _calls_in_template(data, *text.span(text.lastgroup or 0))
 
 
-def _whole_template_calls(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _whole_template_calls(data: bytes, _root: Node) -> Iterator[TextName]:
     return _calls_in_template(data, 0, len(data))
 
 
-def _calls_in_template(data: bytes, start: int, end: int) -> Iterator[TextDefinition]:
+def _calls_in_template(data: bytes, start: int, end: int) -> Iterator[TextName]:
     for call in _HEEX_CALL.finditer(data, start, end):
-        yield TextDefinition(call.start("name"), "call", call["name"], call["owner"] or call["module"] or b"")
+        yield TextName(call.start("name"), "call", call["name"], call["owner"] or call["module"] or b"")
 
 
-def _crate_names(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _crate_names(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the names that a `Cargo.toml` gives a package and its library."""
     for table in _CRATE_TABLE.finditer(data):
         name = _CRATE_NAME.search(data, table.end())
         if name is not None and name["name"] is not None:
-            yield TextDefinition(name.start("name"), "value", name["name"], b"")
+            yield TextName(name.start("name"), "value", name["name"], b"")
 
 
-def _npm_names(data: bytes, _root: Node) -> Iterator[TextDefinition]:
+def _npm_names(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the name that a `package.json` gives a package."""
     name = _NPM_NAME.search(data)
     if name is not None and _NPM_KEY.search(data) is not None:
-        yield TextDefinition(name.start("name"), "value", name["name"], b"")
+        yield TextName(name.start("name"), "value", name["name"], b"")
 
 
-_FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextDefinition]]]] = {
+_FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextName]]]] = {
     "php": _documented_methods,
     "ruby": _declared_members,
     "terraform": _block_labels,
