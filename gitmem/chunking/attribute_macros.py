@@ -11,9 +11,6 @@ value (`at{origin}`) unless it is in capitals: a macro may be the only member.
 
 Before the name of a function, words in capitals are attributes if another word is the type. If all words but qualifiers
 are in capitals, the first one is the type: `static DWORD WINAPI run(`.
-
-A macro with a description, `TEST_CASE("adds prices") {`, becomes a function: to the parser it is a call, and its body a
-block of its own.
 """
 
 import re
@@ -34,13 +31,6 @@ _FUNCTION: Final = re.compile(
     re.MULTILINE,
 )
 """Words before the name of a function; the name may stand on the next line."""
-
-_TEST: Final = re.compile(
-    rb"^(?P<head>[A-Z][A-Z0-9_]{4,}\((?:(?P<fixture>\w+),\s*)?\")(?P<text>(?:[^\"\\\n]|\\.)+)"
-    rb"(?P<tail>\"[^{};]{0,400}?\))(?=\s*\{)",
-    re.MULTILINE,
-)
-"""Head of a test with a description: `TEST_CASE("adds prices", "[cart]") {`."""
 
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 _MACRO: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
@@ -64,21 +54,14 @@ def without_attribute_macros(data: bytes, grammar: str) -> bytes:
     text = bytearray(data)
     for start, end in _find_spans(data):
         text[start:end] = _TEXT.sub(b" ", data[start:end])
-    for test in _TEST.finditer(data):
-        # The description becomes the name of a function, `void xxxx () {`; whoever reads it sees the original bytes.
-        head, tail = _TEXT.sub(b" ", test["head"][4:]), _TEXT.sub(b" ", test["tail"][:-2])
-        text[test.start() : test.end()] = b"void" + head + b"x" * len(test["text"]) + tail + b"()"
     return bytes(text)
 
 
 def find_attribute_macros(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the macros and types that are blanked: where each begins, and its name."""
+    """Yield the macros that are blanked: where each begins, and its name."""
     for start, end in _find_spans(data):
         for word in _MACRO.finditer(data, start, end):
             yield word.start(), word[0]
-    for test in _TEST.finditer(data):
-        if test["fixture"]:
-            yield test.start("fixture"), test["fixture"]
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.attribute_macros import find_attribute_macros
+from gitmem.chunking.described_heads import find_descriptions, find_fixtures
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.grammars.macro_names import unmasked
 from gitmem.chunking.import_statements import read_imports
@@ -117,7 +119,8 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
             statements.append((start, end))
     _add_names(data, captures, find_units, statements, names, language)
     if language in WITH_MACROS:
-        names += [(start, _TYPE, macro, b"") for start, macro in find_attribute_macros(data) if _is_code(root, start)]
+        hidden = chain(find_attribute_macros(data), find_fixtures(data))
+        names += [(start, _TYPE, name, b"") for start, name in hidden if _is_code(root, start)]
     elif language == ITEM_MACROS:
         names += [(start, _CALL, macro, b"") for start, macro in find_item_macros(data)]
     written = find_text_names(data, root, language)
@@ -221,6 +224,9 @@ def _find_places(
     _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
     if language in WITH_MACROS:
         _add_hidden_functions(data, places, captures.get("function", ()))
+    for first, last in find_descriptions(data, language):
+        for start in range(first, last):
+            places.pop(start, None)
     return places
 
 
@@ -228,9 +234,6 @@ def _add_hidden_functions(data: bytes, names: dict[int, tuple[int, bytes]], node
     """Define the functions that macros make, and turn the macros into calls: `SYSCALL_DEFINE3(open, int)`."""
     for node in nodes:
         macro = data[node.start_byte : node.end_byte]
-        if data[node.start_byte - 1 : node.start_byte] == b'"':  # words that describe a test
-            for start in range(*node.byte_range):
-                names.pop(start, None)
         definition = node.parent.parent if node.parent is not None and macro.isupper() else None
         if definition is None or definition.type != "function_definition":
             continue

@@ -63,24 +63,6 @@ def test_the_macro_is_still_mentioned() -> None:
     assert mentions == {(1, "type"), (2, "type")}
 
 
-def test_a_test_with_a_description_is_a_function_of_that_name() -> None:
-    text = """\
-TEST_CASE("adds prices, and more", "[cart]") {
-  SECTION("empty") { CHECK(total() == 0); }
-}
-TEST_CASE_METHOD(Fixture, "a \\"fixture\\"")
-{
-  run();
-}
-int plain() { if (USED("a")) { return 1; } return 2; }
-"""
-    blob = chunk_blob(text.encode(), "cpp")
-    found = [(each.symbol, each.start_line, each.end_line) for each in blob.chunks]
-    assert found == [("adds prices and more", 1, 3), ("a fixture", 4, 7), ("plain", 8, 8)]
-    assert names_of(text, "cpp", "function") == ["plain"]
-    assert names_of(text.replace("adds", "Adds"), "cpp", "name", "type") == ["Fixture"]
-
-
 def test_a_function_that_a_macro_defines_has_its_own_name_and_calls_the_macro() -> None:
     text = """\
 SYSCALL_DEFINE3(open, const char *, name, int, flags, umode_t, mode)

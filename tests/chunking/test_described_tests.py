@@ -3,6 +3,7 @@
 import pytest
 
 from gitmem.chunking.chunk import chunk_blob
+from tests.chunking.names_in_file import names_of
 
 _JAVASCRIPT = """import { sign } from './sign'
 
@@ -61,6 +62,17 @@ describe("join", {
 with_locale("C", { sort(x) })
 """
 
+_LUA = """describe("a cart", function()
+  it("adds prices", function()
+    assert.equals(total(), 1)
+  end)
+
+  describe([[of nothing]], function() it('is empty', function() end) end)
+end)
+
+register("x", function() end)
+it(name, function() end)
+"""
 _DART = """import 'package:test/test.dart';
 
 class Fake {}
@@ -137,6 +149,7 @@ add_filter('title', function ($x) { return $x; });
          ["cookies.signs a cookie then reads it", "cookies.when expired.rejects %s", "top level", "legacy.works"]),
         ("ruby", _RUBY, ["Shop.Cart.when empty.has no total", "PageTest.should get index"]),
         ("r", _R, ["mutate keeps groups", "join.keeps rows"]),
+        ("lua", _LUA, ["a cart.adds prices", "a cart.of nothing.is empty"]),
         ("dart", _DART,
          ["main.a cart.adds prices", "main.a cart.emits x", "main.a cart.it's rendered", "main.alone", "helper"]),
         ("dart", "void main() {\n  run();\n}\n", ["main"]),
@@ -156,3 +169,43 @@ def test_a_long_description_is_cut() -> None:
     data = f"it('{'signs ' * 40}', () => {{ sign() }})\n".encode()
     [chunk] = chunk_blob(data, "javascript").chunks
     assert chunk.symbol == ("signs " * 10).strip()
+
+
+def test_a_test_with_a_description_is_a_function_of_that_name() -> None:
+    text = """\
+TEST_CASE("adds prices, and more", "[cart]") {
+  SECTION("empty") { CHECK(total() == 0); }
+}
+TEST_CASE_METHOD(Fixture, "a \\"fixture\\"")
+{
+  run();
+}
+int plain() { if (USED("a")) { return 1; } return 2; }
+"""
+    blob = chunk_blob(text.encode(), "cpp")
+    found = [(each.symbol, each.start_line, each.end_line) for each in blob.chunks]
+    assert found == [("adds prices and more", 1, 3), ("a fixture", 4, 7), ("plain", 8, 8)]
+    assert names_of(text, "cpp", "function") == ["plain"]
+    assert names_of(text.replace("adds", "Adds"), "cpp", "name", "type") == ["Fixture"]
+
+
+def test_a_test_of_bats_is_a_function_of_that_name() -> None:
+    text = """setup() {
+  load helper
+}
+
+@test "adds prices, 'too'" {
+  run total 1 2
+}
+  @test 'is "empty"'  {
+  run total
+}
+@test "has no body"
+@test "${kind}" {
+  run other
+}
+"""
+    found = [(each.symbol, each.start_line, each.end_line) for each in chunk_blob(text.encode(), "bash").chunks]
+    assert found[:3] == [("setup", 1, 3), ("adds prices 'too'", 5, 7), ("is empty", 8, 10)]
+    assert names_of(text, "bash", "function") == ["setup"]
+    assert names_of(text, "bash", "call") == ["load", "run", "run", "test", "run"]

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from gitmem.chunking.described_heads import read_description
 from gitmem.chunking.grammar import (
     CONTAINER,
     LEAF,
@@ -73,8 +74,9 @@ def _function(node: Node, data: bytes) -> Match | None:
     target, called = _innermost(node)
     if target is node:
         return None
-    if data[target.start_byte - 1 : target.start_byte] == b'"':
-        return Match(LEAF, "function", spoken_name(text_of(target, data)), node)  # a test, see `attribute_macros`
+    description = read_description(target, data)
+    if description:
+        return Match(LEAF, "function", spoken_name(description), node)
     name = _dotted(text_of(target, data))
     if is_reserved(name) or not called:
         hidden = _hidden(node, name, data)

@@ -1,8 +1,9 @@
-"""Lua and Luau: functions are assigned to variables and to fields of tables."""
+"""Lua and Luau: functions are assigned to variables and to fields of tables, tests are calls with a description."""
 
 from typing import Final
 
 from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, Match, Node, dynamic, make_grammar
+from gitmem.chunking.grammars.described_tests import match_test
 from gitmem.chunking.node_names import from_field, text_of
 
 
@@ -51,6 +52,16 @@ def _field(node: Node, data: bytes) -> Match | None:
     return Match(LEAF, "function", from_field("name")(node, data), value)
 
 
+def _described_test(node: Node, data: bytes) -> Match | None:
+    """Match `describe("a cart", function() ... end)` and `it` likewise, of Busted."""
+    called, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
+    values = arguments.named_children[:2] if arguments is not None else []
+    if called is None or len(values) < 2 or values[0].type != "string" or values[1].type != "function_definition":
+        return None
+    block = values[1].child_by_field_name("body")
+    return match_test([text_of(called, data)], text_of(values[0], data).strip("\"'[]="), block or values[1])
+
+
 GRAMMARS: Final = {
     name: make_grammar(
         name,
@@ -59,6 +70,7 @@ GRAMMARS: Final = {
             "variable_declaration": dynamic(_assignment),
             "assignment_statement": dynamic(_assignment),
             "field": dynamic(_field),
+            "function_call": dynamic(_described_test),
         },
         methods=False,
     )
