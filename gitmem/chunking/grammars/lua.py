@@ -58,8 +58,7 @@ def _described_test(node: Node, data: bytes) -> Match | None:
     values = arguments.named_children[:2] if arguments is not None else []
     if called is None or len(values) < 2 or values[0].type != "string" or values[1].type != "function_definition":
         return None
-    block = values[1].child_by_field_name("body")
-    return match_test([text_of(called, data)], text_of(values[0], data).strip("\"'[]="), block or values[1])
+    return match_test([text_of(called, data)], text_of(values[0], data).strip("\"'[]="), values[1])
 
 
 GRAMMARS: Final = {
