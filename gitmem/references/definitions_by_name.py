@@ -20,6 +20,7 @@ from gitmem.references.languages import (
     HELPER_FOLDER,
     IMPORTING,
     RENAMING,
+    ROOTED,
     TEMPLATE_ENDINGS,
 )
 from gitmem.references.library_members import OTHER_MEMBERS
@@ -249,7 +250,7 @@ class DefinitionsByName:
         """Return the definitions that share most folders with a file, if one is in its module, or else all."""
         if len(matches) < 2:
             return matches
-        module = package_place(file.path).module if file.family in CLASS_IMPORTING else ""
+        module = package_place(file.path).module if file.family in ROOTED else ""
         folders = (posixpath.dirname(self._names.file(each.entry).path) for each in matches)
         shared = [posixpath.commonpath((folder, posixpath.dirname(file.path))) for folder in folders]
         sizes = [len(folder) if (folder + "/").startswith(module) else 0 for folder in shared]
@@ -257,7 +258,7 @@ class DefinitionsByName:
 
 
 def _is_helper(file: FileNames) -> bool:
-    return HELPER_FOLDER in file.path.split("/")[:-1]
+    return f"/{HELPER_FOLDER}" in f"/{file.path}"
 
 
 def package_of(file: FileNames) -> tuple[str, int]:
@@ -267,4 +268,4 @@ def package_of(file: FileNames) -> tuple[str, int]:
 
 def package_of_path(path: str, family: str) -> str:
     """Return the folder of a path, in Java and its kin from the source root on: the same for code and its tests."""
-    return package_place(path).package if family in CLASS_IMPORTING else posixpath.dirname(path)
+    return package_place(path).package if family in ROOTED else posixpath.dirname(path)

@@ -34,6 +34,9 @@ CLASS_IMPORTING: Final = frozenset({"java"})
 PACKAGED: Final = frozenset({"go", "java"})
 """Families in which a bare name may come from another file of the same package."""
 
+ROOTED: Final = frozenset({"java"})
+"""Families in which a package is what a folder is below a source root: `shop` in `src/main/java/shop/`."""
+
 PRIVATE_IN_FOLDER: Final = frozenset({"go"})
 """Families in which a name that begins with a small letter is known in its folder alone."""
 
@@ -98,8 +101,8 @@ CODE_BESIDE: Final[Mapping[str, str]] = {"angular": ".ts"}
 """Languages of templates whose names are members of the class in the file beside, with the end of that file."""
 
 HELPED: Final = frozenset({"ruby"})
-HELPER_FOLDER: Final = "helpers"
-"""Families in which all templates, and helpers, know the members of modules in a folder of that name: Rails."""
+HELPER_FOLDER: Final = "app/helpers/"
+"""Families in which all templates, and helpers, know the members of modules in such a folder: Rails."""
 
 BEHIND_OBJECTS: Final = frozenset({"javascript", "lua"})
 """Families in which a function that is defined behind an object, `function a.b()`, is never called without one."""

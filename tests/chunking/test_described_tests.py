@@ -165,6 +165,13 @@ def test_a_described_test_is_a_result_with_its_description(language: str, text: 
     assert [unit.symbol for unit in units if unit.chunk_type in ("function", "method")] == expected
 
 
+def test_words_for_tests_of_one_language_say_nothing_in_another() -> None:
+    [chunk] = chunk_blob(b'group :development do\n  gem "rack"\nend\n', "ruby").chunks
+    assert chunk.symbol == ""
+    [chunk] = chunk_blob(b"property('name', function () { return 1 })\n", "javascript").chunks
+    assert chunk.symbol == ""
+
+
 def test_a_long_description_is_cut() -> None:
     data = f"it('{'signs ' * 40}', () => {{ sign() }})\n".encode()
     [chunk] = chunk_blob(data, "javascript").chunks

@@ -15,6 +15,8 @@ FILES = {
     "app/controllers/orders_controller.rb": 'class OrdersController\n  def show\n    render "orders/row"\n  end\n'
     "  def price_all(x)\n  end\nend\n",
     "app/helpers/lines_helper.rb": "module LinesHelper\n  def line(order)\n    price_of(order)\n  end\nend\n",
+    "lib/helpers/one.rb": "module One\n  def two_of(x)\n    three_of(x)\n  end\nend\n",
+    "lib/helpers/three.rb": "module Three\n  def three_of(x)\n  end\nend\n",
     "app/helpers/orders_helper.rb": "module OrdersHelper\n  def price_of(order)\n    order.price\n  end\nend\n",
     "shop/templates/base.html": "<body>{% block body %}{% endblock %}</body>\n",
     "shop/templates/shop/cart.html": '{% extends "base.html" %}\n'
@@ -91,6 +93,7 @@ def test_a_template_is_imported_by_its_path(tree: Searcher, path: str, importers
     ("name", "callers"),
     [
         ("price_of", ["app/helpers/lines_helper.rb:3", "app/views/orders/_row.html.erb:1"]),
+        ("Three.three_of", ["lib/helpers/one.rb:3+"]),
         ("OrdersController.price_all", ["app/views/home/index.html.erb:1+"]),
         ("BasketState.AddAsync", ["web/Basket.razor:3"]),
         ("RowComponent.save", ["ng/row.component.html:1"]),

@@ -6,8 +6,8 @@ from typing import Final
 from gitmem.chunking.grammar import CONTAINER, LEAF, Match, Node
 from gitmem.chunking.node_names import spoken_name
 
-_GROUPS: Final = frozenset("describe fdescribe xdescribe suite context feature shared_examples group".split())
-_CASES: Final = frozenset("it fit xit test specify scenario bench test_that testWidgets blocTest property".split())
+_GROUPS: Final = frozenset("describe fdescribe xdescribe suite context feature shared_examples".split())
+_CASES: Final = frozenset("it fit xit test specify scenario bench test_that".split())
 _MODIFIERS: Final = frozenset(
     "only skip todo each for fails failing concurrent sequential serial parallel fixme skipIf runIf".split()
 )

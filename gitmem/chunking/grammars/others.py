@@ -20,6 +20,8 @@ from gitmem.chunking.grammars.described_tests import match_test
 from gitmem.chunking.node_names import from_child, name_of, text_of, unquoted
 
 _DART_STATEMENT: Final = "expression_statement"
+_DART_TESTS: Final = {"group": "describe", "testWidgets": "test", "blocTest": "test"}
+"""Names of functions for tests by those that other languages have for them."""
 
 
 def _dart_body(node: Node, data: bytes) -> Match | None:
@@ -48,7 +50,8 @@ def _dart_test(node: Node, data: bytes) -> Match | None:
     block = next(
         (inner for each in closure.named_children for inner in each.named_children if inner.type == "block"), closure
     )
-    return match_test([text_of(called, data)], unquoted(text), block)
+    name = text_of(called, data)
+    return match_test([_DART_TESTS.get(name, name)], unquoted(text), block)
 
 
 def _r_assignment(node: Node, data: bytes) -> Match | None:

@@ -30,11 +30,8 @@ def _statement(node: Node, data: bytes) -> Match | None:
 def _described_test(call: Node, data: bytes) -> Match | None:
     """Match `it("adds prices", function () {...})` of Pest."""
     called, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-    values = (
-        [child.named_children[-1] for child in arguments.named_children[:2] if child.named_child_count]
-        if arguments
-        else []
-    )
+    first = arguments.named_children[:2] if arguments is not None else []
+    values = [child.named_children[-1] for child in first if child.named_child_count]
     if called is None or len(values) < 2 or "string" not in values[0].type or values[1].type not in _FUNCTIONS:
         return None
     return match_test([text_of(called, data)], unquoted(text_of(values[0], data)), values[1])

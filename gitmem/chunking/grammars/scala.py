@@ -42,7 +42,8 @@ def _described_test(node: Node, data: bytes) -> Match | None:
     first = values.named_children[0] if values is not None and values.named_child_count else None
     if name is None or first is None or first.type not in _STRINGS:
         return None
-    return match_test([text_of(name, data)], unquoted(text_of(first, data)), body)
+    word = text_of(name, data)
+    return match_test(["test" if word == "property" else word], unquoted(text_of(first, data)), body)
 
 
 def _sentence(node: Node, data: bytes) -> Match | None:
