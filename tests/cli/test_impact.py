@@ -136,6 +136,16 @@ def test_members_that_all_objects_have_do_not_mean_a_removed_definition(cli: Cli
     assert {each["symbol"]: [place["line"] for place in each["callers"]] for each in removed} == {"Store.restock": [3]}
 
 
+def test_a_test_in_the_package_of_a_removed_class_means_it(cli: Cli, shop: Repo) -> None:
+    code, use = "package shop;\nclass Ring {\n  int size = 1;\n}\n", "class {} {{ Object ring = new Ring(); }}\n"
+    tests = {f"src/test/java/{name}/{name}.java": f"package {name};\n{use.format(name)}" for name in ("shop", "other")}
+    shop.commit({"src/main/java/shop/Ring.java": code, **tests})
+    shop.commit({"src/main/java/shop/Ring.java": "package shop;\n"})
+    outcome = cli("impact", "HEAD~1..HEAD", cwd=shop.path)
+    callers = [line.split()[0] for line in outcome.out.splitlines() if line.startswith("  ")]
+    assert callers == ["src/test/java/shop/shop.java:2"]
+
+
 def test_uncommitted_changes_touch_the_callers_that_their_commit_would(cli: Cli, shop: Repo) -> None:
     text = (shop.path / "prices.py").read_text()
     (shop.path / "cart.py").rename(shop.path / "basket.py")
