@@ -9,6 +9,7 @@
 All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the terms of any text change.
 """
 
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -68,9 +69,13 @@ def decode(data: bytes) -> str:
 
 
 def utf8_text(data: bytes) -> bytes:
-    """Return a blob in UTF-8: unchanged if it is valid, else converted from Latin-1. Lines keep their numbers."""
+    """Return a blob in UTF-8 without a byte order mark; what is not valid is converted from Latin-1.
+
+    Lines keep their numbers.
+    """
     if data.isascii():
         return data
+    data = data.removeprefix(BOM_UTF8)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

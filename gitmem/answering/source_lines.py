@@ -1,6 +1,5 @@
 """Read the lines of files of an open tree, with secrets as dots, for answers that show single lines."""
 
-from codecs import BOM_UTF8
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ def read_source_lines(
     data |= {oid: content or b"" for oid, content in blobs.read_many(missing)}
     lines: dict[int, list[bytes]] = {}
     for entry, oid in ids.items():
-        text = text_of(data[oid], view.language(entry)).removeprefix(BOM_UTF8)
+        text = text_of(data[oid], view.language(entry))
         lines[entry] = (mask_private_keys(text) if mask else text).split(b"\n")
     changed = [path_text(view.path(entry)) for entry, oid in ids.items() if not data[oid] and oid in searcher.files]
     return lines, changed

@@ -5,10 +5,11 @@ file that matches none is of the language of its name.
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from gitmem.chunking.languages import TEXT, language_from_head
+from gitmem.chunking.languages import LANGUAGES, TEXT, language_from_head, language_named
 from gitmem.lazy_pattern import lazy_pattern
 
 _READ: Final = 1 << 16
@@ -138,8 +139,21 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
 }  # fmt: skip
 
 
+def labelled_language(language: str, label: str) -> str:
+    """Return the language of a file that has a language by its name and a label, as in `linguist-language=C++`.
+
+    The label counts where the name says little: for names of no known language, and for endings that languages share.
+    Many repositories label pages and styles as code to change the statistics of a forge.
+    """
+    named = language_named(label)
+    others = {other for _, other in _PATTERNS.get(language, ())}
+    is_open = language in ("", TEXT) or TEXT in others or named in others
+    return named if is_open and named in LANGUAGES else language
+
+
 def refine_language(data: bytes, language: str) -> str:
     """Return the language given by a file name, made exact by the content."""
+    data = data.removeprefix(BOM_UTF8)
     # A script may have any extension.
     if not language or (language == TEXT and data.startswith(b"#!")):
         return language_from_head(data[:2048])

@@ -24,10 +24,15 @@ _WARNING: Final = lazy_pattern(
     rb"|\b(?:changes|edits|modifications)\b[^\n]*\bwill\s+be\s+(?:lost|overwritten)"
 )
 
+_EDITOR_HEADS: Final = lazy_pattern(rb"%YAML [\d.]+\s+%TAG !u! tag:unity3d\.com|// !\$\*UTF8\*\$!")
+"""Beginning of scenes and assets of Unity, and of projects of Xcode."""
+
 
 def is_generated(data: bytes) -> bool:
     """Return whether the beginning of a file says that a program wrote it."""
     head = data[:_HEAD_BYTES]
+    if _EDITOR_HEADS.match(head):
+        return True
     if b"enerated" not in head and b"ENERATED" not in head:
         return False
     return any(_is_notice(head, word.start()) for word in _WORD.finditer(head))

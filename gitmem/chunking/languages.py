@@ -37,10 +37,13 @@ def language_of(path: str) -> str:
 
 
 def language_named(name: str) -> str:
-    """Return the language that a name or a file extension means (`py`, `.ts`, `c++`), else the name itself."""
+    """Return the language that a name or a file extension means (`py`, `.ts`, `Objective-C`), else the name itself."""
     name = name.strip().lower()
+    alias = _ALIASES.get(name.replace(" ", "-"))
+    if alias or name in LANGUAGES:
+        return alias or name
     by_ending = language_of(f"x.{name.lstrip('.')}") if name.strip(".") else ""
-    return name if name in LANGUAGES or by_ending in ("", "text") else by_ending
+    return name if by_ending in ("", TEXT) else by_ending
 
 
 def language_from_head(head: bytes) -> str:
@@ -54,7 +57,8 @@ def language_from_head(head: bytes) -> str:
     mode = _MODELINE.search(b"\n".join(head.split(b"\n", 3)[:3]))
     if mode:
         name = (mode[1] or mode[2]).decode("ascii", "replace").lower()
-        return _INTERPRETERS.get(name) or _MODES.get(name) or (name if name in _KNOWN else TEXT)
+        language = _INTERPRETERS.get(name) or language_named(name)
+        return language if language in LANGUAGES else TEXT
     return TEXT
 
 
@@ -86,10 +90,23 @@ _OPENINGS: Final = (
     (b"%yaml", "yaml"),
     (b"---\n", "yaml"),
 )
-# Names in editor modelines that differ from the names of languages here.
-_MODES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript", "shell-script": "bash", "makefile": "make",
-                 "cs": "csharp", "c#": "csharp", "rb": "ruby", "py": "python", "emacs-lisp": "elisp", "zsh": "bash",
-                 "conf": "ini", "dosini": "ini", "perl6": "raku", "tf": "terraform"}  # fmt: skip
+# Names of languages on GitHub and in editors that are neither ours nor an extension, with `-` for blanks.
+_ALIASES: Final = {
+    "assembly": "asm", "unix-assembly": "asm", "gas": "asm", "batchfile": "batch", "dosbatch": "batch",
+    "bazel": "starlark", "c#": "csharp", "c-sharp": "csharp", "cython": "python", "cperl": "perl",
+    "classic-asp": "visualbasic", "common-lisp": "commonlisp", "coq": "rocq", "rocq-prover": "rocq",
+    "django": "jinja", "html+django": "jinja", "html+jinja": "jinja", "html+ecr": "erb", "html+eex": "heex",
+    "html+erb": "erb", "html+php": "php", "html+razor": "razor", "javascript+erb": "erb", "emacs-lisp": "elisp",
+    "f#": "fsharp", "f-sharp": "fsharp", "go-module": "gomod", "go-template": "gotemplate", "helm": "gotemplate",
+    "java-server-pages": "jsp", "java-properties": "properties", "json-with-comments": "json",
+    "jupyter-notebook": NOTEBOOK_LANGUAGE, "linker-script": "linkerscript", "makefile": "make", "nextflow": "groovy",
+    "objective-c": "objc", "objective-c++": "objc", "objectivec": "objc", "opencl": "c", "perl-6": "raku",
+    "perl6": "raku", "protobuf": "proto", "protocol-buffer": "proto", "protocol-buffers": "proto",
+    "restructuredtext": "rst", "shell": "bash", "shell-script": "bash", "shellscript": "bash",
+    "starlark-(bazel)": "starlark", "tsql": "sql", "systemverilog": "verilog", "plpgsql": "sql", "vba": "visualbasic",
+    "visual-basic-.net": "visualbasic", "visual-basic-6.0": "visualbasic", "vim-script": "vim", "vimscript": "vim",
+    "viml": "vim", "webassembly": "wat", "dosini": "ini",
+}  # fmt: skip
 # Programs of shebang lines, without version numbers.
 _INTERPRETERS: Final = {
     "sh": "bash", "bash": "bash", "dash": "bash", "ksh": "bash", "zsh": "bash", "ash": "bash", "bats": "bash",
@@ -143,10 +160,10 @@ _CASED: Final = {"C": "cpp", "H": "cpp", "R": "r", "S": "asm", "M": "matlab", "F
                  "V": "verilog", "L": TEXT, "PL": "perl"}  # fmt: skip
 # Extensions added to a file name: the language is that of the name before them, or else of the template.
 _TEMPLATES: Final = {"tmpl": "gotemplate", "tpl": "gotemplate", "j2": "jinja", "jinja": "jinja", "jinja2": "jinja",
-                     **dict.fromkeys("in template dist sample example bak orig default".split(), TEXT)}  # fmt: skip
+                     **dict.fromkeys("in template dist sample example bak orig default src".split(), TEXT)}  # fmt: skip
 
 _BY_LANGUAGE: Final = {
-    "python": "py pyi pyw pyx pxd pxi gyp gypi", "javascript": "js mjs cjs jsx es6 jsm",
+    "python": "py pyi pyw pyx pxd pxi gyp gypi tac rpy", "javascript": "js mjs cjs jsx es6 jsm",
     "typescript": "ts mts cts", "tsx": "tsx", "java": "java jav", "csharp": "cs csx cake", "go": "go", "rust": "rs",
     "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm", "cuda": "cu cuh",
     "ruby": "rb rake gemspec ru podspec rbi thor jbuilder builder rabl rbw",
@@ -154,9 +171,10 @@ _BY_LANGUAGE: Final = {
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
     "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
     "bash": "sh bash zsh ksh bats ebuild eclass zsh-theme", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
-    "html": "html htm xhtml shtml", "css": "css pcss postcss tcss", "scss": "scss", "less": "less",
-    "json": "json json5 jsonc geojson webmanifest avsc har topojson jsonl ndjson",
-    "yaml": "yaml yml cff neon sublime-syntax",
+    "html": "html htm xhtml shtml", "css": "css pcss postcss tcss qss uss", "scss": "scss", "less": "less",
+    "json": "json json5 jsonc geojson webmanifest avsc har topojson jsonl ndjson "
+    "asmdef asmref uplugin uproject xcstrings arb importmap code-workspace",
+    "yaml": "yaml yml cff neon sublime-syntax core",
     "toml": "toml", "markdown": "md markdown mdown "
     "mkd mkdn mdx qmd rmd mdc", "dockerfile": "dockerfile containerfile", "make": "mk mak make", "cmake": "cmake",
     NOTEBOOK_LANGUAGE: "ipynb",
@@ -165,26 +183,27 @@ _BY_LANGUAGE: Final = {
     "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "
     "graphqls", "xml": "xml xsd xsl xslt svg plist csproj fsproj vbproj vcxproj props targets nuspec resx xaml axaml "
     "wsdl pom rss xcscheme xcworkspacedata xlf xliff entitlements fxml mxml docbook qrc ps1xml "
-    "xib storyboard config slnx xcprivacy manifest", "groovy": "groovy gradle gvy nf",
+    "xib storyboard config slnx xcprivacy manifest ui uxml dproj groupproj lpi lpk proj wxs wixproj shproj pkgproj "
+    "vcproj sqlproj ilproj iml launch ruleset xcdatamodel gir glade", "groovy": "groovy gradle gvy nf",
     "objc": "m mm", "fsharp": "fs fsx",
     "fsharp_signature": "fsi",
     "elm": "elm", "purescript": "purs", "gleam": "gleam", "nim": "nim nims nimble", "v": "v vsh", "d": "d di",
     "odin": "odin", "hare": "ha", "pony": "pony", "haxe": "hx", "solidity": "sol", "cairo": "cairo", "func": "fc",
-    "clarity": "clar", "fortran": "f f90 f95 f03 f08 for ftn", "pascal": "pas pp dpr lpr", "ada": "adb ads ada",
+    "clarity": "clar", "fortran": "f f90 f95 f03 f08 for ftn pyf", "pascal": "pas pp dpr lpr dpk", "ada": "adb ads ada",
     "cobol": "cob cbl cpy", "verilog": "sv svh vh", "vhdl": "vhd vhdl", "asm": "asm s nasm", "llvm": "ll",
-    "matlab": "mat", "commonlisp": "lisp lsp cl asd", "elisp": "el", "scheme": "scm ss sld", "racket": "rkt",
+    "matlab": "", "commonlisp": "lisp lsp cl asd", "elisp": "el", "scheme": "scm ss sld", "racket": "rkt",
     "fennel": "fnl", "janet": "janet", "tcl": "tcl tk", "vim": "vim", "powershell": "ps1 psm1 psd1",
     "puppet": "pp", "starlark": "bzl star bazel", "meson": "meson", "ninja": "ninja", "gn": "gn gni", "bicep": "bicep",
     "prisma": "prisma", "thrift": "thrift", "capnp": "capnp", "smithy": "smithy", "rego": "rego", "jsonnet": "jsonnet "
-    "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer", "properties":
-    "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
+    "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer tscn tres",
+    "properties": "properties env xcconfig", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
     "mermaid": "mmd mermaid",
     "twig": "twig", "jinja": "jinja jinja2 njk nunjucks tera", "liquid": "liquid",
     "handlebars": "hbs handlebars mustache", "angular": "", "blade": "", "thymeleaf": "",
     "gotemplate": "gohtml gotmpl", "erb": "erb", "ejs": "ejs",
     "razor": "razor cshtml", "freemarker": "ftl ftlh", "jsp": "jsp jspf tag", "mako": "mako",
-    "glsl": "glsl vert frag geom comp tesc tese gdshader",
-    "hlsl": "hlsl fx",
+    "glsl": "glsl vert frag geom comp tesc tese gdshader gdshaderinc",
+    "hlsl": "hlsl fx hlsli cginc usf ush",
     "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
     "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
     "sparql": "sparql rq", "squirrel": "nut", "bitbake": "bb bbappend bbclass", "linkerscript": "ld lds",
@@ -202,6 +221,5 @@ _BY_LANGUAGE: Final = {
 }  # fmt: skip
 # Reversed, so that the first language that lists an extension gets it.
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}
-_KNOWN: Final = frozenset(_BY_LANGUAGE)
-LANGUAGES: Final = _KNOWN | {*_NAMES.values()} - {""}
+LANGUAGES: Final = frozenset(_BY_LANGUAGE) | {*_NAMES.values()} - {""}
 """All names of languages."""

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from gitmem.chunking.content_language import labelled_language
 from gitmem.chunking.languages import language_named, language_of
 from gitmem.content_rules import TEAM_FILE, ContentRules, parse_team_file
 from gitmem.errors import ConfigError
@@ -20,7 +21,6 @@ from gitmem.git.path_encoding import path_text
 from gitmem.git.tree_listing import TreeListing, list_tree
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry
 from gitmem.store.view_file import INDEXED, REASONS, ViewColumns, ViewEntry
-from gitmem.types import NOTEBOOK_LANGUAGE
 
 TEAM_NAME: Final = TEAM_FILE.encode()
 RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE, TEAM_NAME))
@@ -102,12 +102,10 @@ class Classifier:
         reason = _exclusion_reason(path, attributes, self._ignored.verdict(path), self._packages)
         if reason:
             return "", reason
-        override = attributes.get("linguist-language")
+        label = attributes.get("linguist-language")
         language = language_of(path_text(path))
-        # The attribute without a value (True) names no language. Notebooks keep theirs: the attribute is for the
-        # statistics of a forge.
-        if override and override is not True and language != NOTEBOOK_LANGUAGE:
-            language = str(override).lower()
+        if isinstance(label, str):
+            language = labelled_language(language, label)
         if any(not each.passes(path, language) for each in self._filters):
             return "", "excluded"
         return language, REASONS[INDEXED]

@@ -1,6 +1,7 @@
 """Decide from its content whether a blob has text worth indexing. Pure."""
 
 import re
+from codecs import BOM_UTF8
 from typing import Final
 
 _SNIFFED_BYTES: Final = 8192
@@ -18,17 +19,24 @@ _DRAWING_HEAD: Final = re.compile(
 )
 """Beginning of an SVG file, behind declarations and comments."""
 
+_ASSET_ENTRY: Final = re.compile(
+    rb"fileFormatVersion: \d+\r?\nguid: [0-9a-f]{32}\b|uid://\w+\s*\Z|\s*\[remap\]\s+importer="
+)
+"""Beginning of what Unity (`*.meta`) and Godot (`*.uid`, `*.import`) write beside each file: its id and its import."""
+
 
 def skip_reason(content: bytes, language: str) -> str:
     """Return why a blob gets no chunks, as an outcome of `store.columns.OUTCOMES`; "" if it gets some."""
     if b"\0" in content[:_SNIFFED_BYTES]:
         return "binary"
-    if not content.strip():
+    if not content.removeprefix(BOM_UTF8).strip():
         return "empty"
     if len(content) < _LFS_MAX_BYTES and content.startswith(_LFS_HEAD):
         return "lfs"
     if is_minified(content, language):
         return "minified"
+    if _ASSET_ENTRY.match(content):
+        return "generated"
     return "drawing" if is_drawing(content, language) else ""
 
 

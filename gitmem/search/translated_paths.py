@@ -3,6 +3,8 @@
 import posixpath
 from typing import Final
 
+from gitmem.lazy_pattern import lazy_pattern
+
 # The languages of ISO 639-1 whose codes name nothing else. English is the language of most sources: `docs/en-US/` is no
 # translation, and `lang/en/` is one of many.
 _LANGUAGE_CODES: Final = frozenset(
@@ -18,6 +20,15 @@ _ENDINGS: Final = (".lproj", ".po", ".xlf", ".xliff")
 _RESOURCE_ENDINGS: Final = (".arb", ".ftl", ".json", ".properties", ".resx", ".yaml", ".yml")
 """Endings of files with texts of a program, as in `Strings.de.resx`."""
 
+_FOLDER_ENDINGS: Final = (*_RESOURCE_ENDINGS, ".ts")
+"""The same in such folders; `.ts` are texts of Qt."""
+
+_BUNDLE_ENDINGS: Final = (".arb", ".properties")
+"""Endings of files that are mostly texts of a program: `messages_de.properties`, `app_de.arb`."""
+
+_SUFFIX: Final = lazy_pattern(r"_([a-z]{2,3})(?:[-_]([A-Za-z]{2,4}|[0-9]{3}))?$")
+"""Language and region at the end of a name: `keepassxc_pt_BR.ts`."""
+
 _SCRIPTS: Final = frozenset(("Arab", "Cyrl", "Hans", "Hant", "Latn"))
 _ANDROID: Final = "values-"
 """Beginning of the names of folders with the resources of an Android app in a language: `values-de-rAT`."""
@@ -28,11 +39,16 @@ def names_translation(folder: str, name: str) -> bool:
     stem, ending = posixpath.splitext(name)
     if ending in _ENDINGS:
         return stem not in _SOURCE_LOCALES
+    in_folder = not _FOLDERS.isdisjoint(folder.lower().split("/"))
+    if ending in (_FOLDER_ENDINGS if in_folder else _BUNDLE_ENDINGS):
+        suffix = _SUFFIX.search(stem)
+        if suffix and (suffix[1] in _LANGUAGE_CODES or (in_folder and suffix[1] == "en")):
+            return suffix[2] is None or _is_region_or_script(suffix[2])
     base, _, locale = stem.rpartition(".")
     language, *others = locale.removeprefix(_ANDROID).replace("_", "-").split("-")
     if language not in _LANGUAGE_CODES and language != "en":
         return False
-    if not _FOLDERS.isdisjoint(folder.lower().split("/")):
+    if in_folder:
         return True
     if language == "en":
         return False

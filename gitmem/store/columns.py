@@ -30,7 +30,8 @@ SCANNED: Final = ("words", "kind")
 CONTENT_BYTES: Final = 16
 """Length of the hash of a chunk's content, see `indexing.content_hash`."""
 
-OUTCOMES: Final = ("parsed", "text", "empty", "binary", "large", "lfs", "minified", "missing", "failed", "drawing")
+OUTCOMES: Final = ("parsed", "text", "empty", "binary", "large", "lfs", "minified", "missing", "failed", "drawing",
+    "generated")  # fmt: skip
 """Outcomes of chunking a blob. Their indices are stored on disk: append only."""
 
 RETRIED: Final = tuple(map(OUTCOMES.index, ("missing", "failed")))

@@ -237,6 +237,10 @@ def plain(line: bytes) -> str:
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "lfs"),
         (b"var a=1;" * 2000, "minified"),
         (b"x = 1\n" * 180_000, "large"),
+        (b"\xef\xbb\xbf \n", "empty"),
+        (b"fileFormatVersion: 2\r\nguid: 9f8e7d6c5b4a39281706f5e4d3c2b1a0\r\nMonoImporter:\r\n", "generated"),
+        (b"uid://c4x0v1b2n3m4\n", "generated"),
+        (b'[remap]\n\nimporter="texture"\npath="res://icon.ctex"\n', "generated"),
     ],
 )
 def test_files_without_text_are_skipped_with_a_reason(
@@ -268,6 +272,18 @@ def test_pictures_are_skipped_unless_they_are_small(
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.svg": head + '\n<path d="M 1 2 L 3 4"/>' * shapes})
     assert index(repo).skipped == skipped
+
+
+def test_a_label_in_the_attributes_gives_a_header_its_language(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    labels = "* linguist-language\n*.h linguist-language=C++\n*.css linguist-language=Java\n"
+    repo.commit(
+        {".gitattributes": labels, "a.h": "struct Order { int total() const; };\n", "a.css": "p { color: red }\n"}
+    )
+    index(repo)
+    found = {hit.path: (hit.language, hit.symbol) for hit, _ in search(repo, "order total color", min_score=0).hits}
+    assert found["a.h"] == ("cpp", "Order")
+    assert found["a.css"][0] == "css"
 
 
 def test_files_with_a_long_line_or_a_late_nul_are_indexed(tmp_path: Path, fake_model: type[InlinePool]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitmem.chunking.content_language import refine_language
+from gitmem.chunking.content_language import labelled_language, refine_language
 from gitmem.chunking.languages import language_of
 
 
@@ -37,6 +37,7 @@ from gitmem.chunking.languages import language_of
         ("a.bb", "(defn f [x] x)\n", "clojure"),
         ("a.bb", "SUMMARY = \"A\"\ninherit cmake\n", "bitbake"),
         ("a.pp", "program a;\nbegin end.\n", "pascal"),
+        ("a.pas", "\ufeffunit a;\ninterface\nclass function f(x: T): T;\n", "pascal"),
         ("a.pp", "class apache ($port = 80) {\n  include apache::mod\n}\n", "puppet"),
         ("a.cl", "(defun f (x) x)\n", "commonlisp"),
         ("a.cl", "__kernel void add(__global float *a) {}\n", "c"),
@@ -47,3 +48,27 @@ from gitmem.chunking.languages import language_of
 )  # fmt: skip
 def test_content_decides_between_languages_of_one_extension(path: str, content: str, language: str) -> None:
     assert refine_language(content.encode(), language_of(path)) == language
+
+
+@pytest.mark.parametrize(
+    ("path", "label", "language"),
+    [
+        ("a.h", "C++", "cpp"),
+        ("a.h", "Objective-C", "objc"),
+        ("a.h", "Unheard-Of", "c"),
+        ("a.cls", "Apex", "apex"),
+        ("a.pl", "Prolog", "prolog"),
+        ("a.inc", "Assembly", "asm"),
+        ("a.unheard-of", "Vim-Script", "vim"),
+        ("bin/run", "Shell", "bash"),
+        ("a.html", "Jinja", "jinja"),
+        ("a.tpl", "html", "html"),
+        # To change the statistics of a forge.
+        ("a.css", "Java", "css"),
+        ("a.js", "TypeScript", "javascript"),
+        ("a.html", "Go", "html"),
+        ("a.ipynb", "Python", "notebook"),
+    ],
+)
+def test_a_label_counts_where_the_name_of_a_file_says_little(path: str, label: str, language: str) -> None:
+    assert labelled_language(language_of(path), label) == language

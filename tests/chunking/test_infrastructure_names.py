@@ -1,4 +1,4 @@
-"""Blocks of Terraform, Kubernetes objects and named items of lists are found and shown by their names."""
+"""Blocks of Terraform, Kubernetes objects, items of lists and sections of settings have their names."""
 
 import pytest
 
@@ -96,3 +96,16 @@ def test_keys_of_a_large_object_are_qualified_by_it() -> None:
 )  # fmt: skip
 def test_items_of_lists_have_their_names(text: str, expected: str) -> None:
     assert symbols(text, "yaml") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[metadata]\nname = shop\n; notes\n[tool:pytest]\naddopts = -q\n", "metadata, tool:pytest"),
+        ('[remote "origin"]\n\turl = a\n[user]\n\tname = b\n', "remote.origin, user"),
+        ('[gd_scene format=3]\n[node name="Shop Door" type="Area2D"]\nx = 1\n[connection signal="a"]\n', "Shop Door"),
+        ("[flake8]\nexclude =\n    [a]\n", "flake8"),
+    ],
+)  # fmt: skip
+def test_sections_of_settings_have_their_names(text: str, expected: str) -> None:
+    assert symbols(text, "ini") == [expected]

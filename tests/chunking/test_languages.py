@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.chunking import languages
-from gitmem.chunking.languages import language_from_head, language_of
+from gitmem.chunking.languages import LANGUAGES, language_from_head, language_named, language_of
 from gitmem.indexing.fingerprint import RULES_VERSION
 
 
@@ -71,6 +71,8 @@ def test_the_file_name_determines_the_language(path: str, language: str) -> None
         (b"# -*- mode: python -*-\n", "python"),
         (b"// -*- C++ -*-\n", "cpp"),
         (b"# vim: set ft=ruby :\n", "ruby"),
+        (b"// -*- mode: Objc; c-basic-offset: 4 -*-\n", "objc"),
+        (b"# vim: ft=help\n", "text"),
         (b"hello\n", "text"),
         (b"", "text"),
         (b"\x00\xff", "text"),
@@ -78,6 +80,23 @@ def test_the_file_name_determines_the_language(path: str, language: str) -> None
 )
 def test_the_first_lines_determine_the_language(head: bytes, language: str) -> None:
     assert language_from_head(head) == language
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("py", "python"), (".ts", "typescript"), ("C++", "cpp"), ("c#", "csharp"), ("F#", "fsharp"),
+        ("Objective-C++", "objc"), ("Shell", "bash"), ("Emacs Lisp", "elisp"), ("JSON-with-Comments", "json"),
+        ("Protocol Buffer", "proto"), ("Visual Basic .NET", "visualbasic"), ("text", "text"),
+        ("unheard of", "unheard of"),
+    ],
+)  # fmt: skip
+def test_a_language_has_the_names_that_others_give_it(name: str, language: str) -> None:
+    assert language_named(name) == language
+
+
+def test_other_names_of_languages_mean_languages() -> None:
+    assert set(languages._ALIASES.values()) <= LANGUAGES
 
 
 def test_determining_a_language_loads_no_parser() -> None:
@@ -111,6 +130,6 @@ def test_an_extension_determines_the_language_in_any_folder_and_case(
 def test_a_change_of_the_languages_of_names_raises_the_version_of_views() -> None:
     # The views of an index hold the languages of its paths. After a change of the tables, raise RULES_VERSION, then put
     # the new digest here: otherwise indexes from before the change keep the old languages.
-    tables = (languages._NAMES, languages._CASED, languages._TEMPLATES, languages._EXTENSIONS)
+    tables = (languages._NAMES, languages._CASED, languages._TEMPLATES, languages._EXTENSIONS, languages._ALIASES)
     digest = hashlib.blake2b(repr([sorted(table.items()) for table in tables]).encode(), digest_size=8).hexdigest()
-    assert (RULES_VERSION, digest) == (5, "6b6f626e9f218dd4")
+    assert (RULES_VERSION, digest) == (6, "225506a0843a07ff")

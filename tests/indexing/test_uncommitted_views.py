@@ -144,7 +144,7 @@ Change = tuple[str, str, str]
 _paths = st.sampled_from([*BASE, "new.py", "lib/new/deep.ts", "pkg/package.json", ".gitattributes",
                           "lib/.gitattributes", ".gitmemignore", "node_modules/x.js", "odd\n.py", "lib"])  # fmt: skip
 _texts = st.sampled_from(["x = 1\n", "y\r\nz\r\n", "*.py linguist-vendored\n", "*.go text eol=crlf\n",
-                          "c.go linguist-language=C\n", "docs/\n", ""])  # fmt: skip
+                          "c.go linguist-generated\n", "docs/\n", ""])  # fmt: skip
 _actions = st.sampled_from(
     ["write", "write", "write", "remove", "stage", "unstage", "chmod", "link", "intend", "commit"]
 )

@@ -23,7 +23,7 @@ PATHS = (b"a.py", b"src/a.py", b"src/user_names.go", b"src/deep/HTTPServer.tsx",
     b"build/out.js", b"pkg/build/out.js", b"pkg/dist", b"pkg/package.json", b"pkg/CMakeLists.txt", b"node_modules/x.js",
     b".gitattributes", b"src/.gitattributes", b".gitmemignore", b"x.min.js", b"logo.png",
     b"\xff\xfe.py", "naïve/größe.rs".encode())  # fmt: skip
-CONTENTS = ("one\n", "two\n", "*.py linguist-generated\n", "*.go linguist-language=C\nout.js -linguist-generated\n")
+CONTENTS = ("one\n", "two\n", "*.py linguist-generated\n", "src linguist-language=C\nout.js -linguist-generated\n")
 MODES = (0o100644, 0o100755, SYMLINK, GITLINK)
 COMMIT = "1" * 40
 

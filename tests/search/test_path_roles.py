@@ -23,7 +23,8 @@ _AUXILIARY = (
 _TRANSLATIONS = (
     "lang/de/auth.php lang/pt_BR/auth.php lang/en/auth.php locale/de.po po/fr.po app/res/values-zh-rTW/strings.xml "
     "app/de.lproj/Main.strings Strings.de.resx dicts/pt-br.edn metadata/zh-Hans/about.xml src/translations/nl.ts "
-    "docs/zh-CN/guide.md messages.es_419.json"
+    "docs/zh-CN/guide.md messages.es_419.json share/translations/app_pt_BR.ts share/translations/app_en_GB.ts "
+    "l10n/app_de.arb src/main/resources/messages_zh_Hans.properties lang/strings_fr.json"
 )
 _DOCUMENTS = (
     "docs/en-US/guide.md README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js LICENSE-MIT LICENSE.python History "
@@ -41,7 +42,8 @@ _PLAIN = (
     "Core/PlanMigration/Plan.cs SsoCookieVendor/a.cs doc_comments.rs utils/docs.py use-locale/index.ts migrations.lua "
     "src/main/java/com/example/demo/App.java app/src/commonMain/kotlin/org/samples/test/A.kt "
     "core/src/main/scala-3/play/api/i18n/Messages.scala src/main/proto/org/mock/a.proto "
-    "src/main/cljs/cljs/spec/alpha.cljs"
+    "src/main/cljs/cljs/spec/alpha.cljs src/main/resources/messages_en.properties user_id.json src/order_it.ts "
+    "l10n/app_all.arb l10n/plan_de.dart"
 )
 
 

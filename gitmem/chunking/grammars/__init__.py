@@ -16,6 +16,7 @@ _MODULES: Final = {
     "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
     "scss": "styles", "less": "styles",
     "json": "data_formats", "yaml": "yaml", "toml": "data_formats", "hcl": "data_formats",
+    "ini": "data_formats",
     "terraform": "terraform", "objc": "others", "dart": "others", "r": "others", "cmake": "others",
     "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
@@ -40,7 +41,7 @@ _MODULES: Final = {
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(
-    "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
+    "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties readline xcompose"
     " diff".split()
 )
 _UNSAFE: Final = frozenset({"cobol", "typst"})
