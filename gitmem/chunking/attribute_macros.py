@@ -21,14 +21,17 @@ from typing import Final
 LANGUAGES: Final = frozenset({"c", "cpp", "objc", "cuda", "arduino"})
 _VALUE: Final = rb"""\s*(?:[-+!&*.({"'\d]|\w+\s*[,.+]|\w*[a-z]\w*\s*})"""
 _CLASS: Final = re.compile(
-    rb"(?<!\()\b(?:class|struct|union)((?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+)"
+    rb"(?:class|struct|union)((?:\s+[A-Z_][A-Z0-9_]{2,}(?:\([^()\n]*\))?)+)"
     rb"(?=\s+[A-Za-z_]\w*(?:::\w+)*\s*(?:final\s*)?(?::(?!:)|{(?!" + _VALUE + rb")))"
 )
+_BEFORE_TAG: Final = re.compile(rb"[\w(]")
+"""What no tag of a type stands behind: another word, or the parenthesis of `sizeof(struct NODE)`."""
+
+# It begins with a line feed, which is found faster than the beginning of a line, and looks for a macro first.
 _FUNCTION: Final = re.compile(
-    rb"^[ \t]*(?:extern[ \t]+\"C(?:\+\+)?\"[ \t]+)?"
+    rb"\n[ \t]*+(?=[\w \t*&\"+]*?\b[A-Z_][A-Z0-9_]{2})(?:extern[ \t]+\"C(?:\+\+)?\"[ \t]+)?"
     rb"((?:[A-Za-z_]\w*[ \t*&]+){2,}(?:\n[ \t]*)?|(?:[A-Za-z_]\w*[ \t*&]+)+[A-Za-z_]\w*[ \t*&]*\n[ \t]*)"
     rb"(?=[A-Za-z_~]\w*(?:::~?\w+)*\s*\()",
-    re.MULTILINE,
 )
 """Words before the name of a function; the name may stand on the next line."""
 
@@ -67,9 +70,14 @@ def find_attribute_macros(data: bytes) -> Iterator[tuple[int, bytes]]:
 @lru_cache(maxsize=1)
 def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
     """Return the spans of the macros. The last ones are kept: the parser and the search for names ask for the same."""
-    spans = [head.span(1) for head in _CLASS.finditer(data)]
-    for head in _FUNCTION.finditer(data):
-        spans += _attributes(data, head)
+    spans = [
+        head.span(1)
+        for head in _CLASS.finditer(data)
+        if not head.start() or not _BEFORE_TAG.match(data, head.start() - 1)
+    ]
+    lines = b"\n" + data
+    for head in _FUNCTION.finditer(lines):
+        spans += [(start - 1, end - 1) for start, end in _attributes(lines, head)]
     return spans
 
 

@@ -17,8 +17,13 @@ _READ: Final = 1 << 16
 
 
 def _line(pattern: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for the beginning of a line, behind blanks."""
-    return lazy_pattern(rb"^[ \t]*(?:" + pattern + rb")", re.MULTILINE)
+    """Return a pattern for the beginning of a line, behind blanks. A line feed is found faster than `^` is."""
+    return lazy_pattern(rb"\n[ \t]*+(?:" + pattern + rb")")
+
+
+def _start(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
+    """Return a pattern for the beginning of a file."""
+    return lazy_pattern(rb"\A\n(?:" + pattern + rb")", flags)
 
 
 _PASCAL: Final = _line(rb"(?i:unit|program|library|uses)[ \t]+\w[\w., \t]*;")
@@ -28,15 +33,13 @@ _GO_TAG: Final = lazy_pattern(
     rb"|\$\w+\s+:?=\s|\.(?:Values|Release|Chart|Params|Content|Title)\b)"
 )
 _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
-    TEXT: [(lazy_pattern(rb"\A(?:[.']\\\"[^\n]*\n|[.'][ \t]*\n|\s)*\.(?:TH|Dd)[ \t]"), "roff")],
+    TEXT: [(_start(rb"(?:[.']\\\"[^\n]*\n|[.'][ \t]*\n|\s)*\.(?:TH|Dd)[ \t]"), "roff")],
     "c": [
         (_line(rb"(?:@interface|@protocol|@implementation|#import)\b"), "objc"),
+        (lazy_pattern(rb"std::"), "cpp"),
+        (lazy_pattern(rb"#include <(?:string|vector|memory|map|iostream|cstdint|cstddef|utility|type_traits)>"), "cpp"),
         (
-            lazy_pattern(
-                rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
-                rb"|\bstd::|#include <(?:string|vector|memory|map|iostream|cstdint|cstddef|utility|type_traits)>",
-                re.MULTILINE,
-            ),
+            _line(rb"class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):"),
             "cpp",
         ),
     ],
@@ -60,14 +63,14 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
             ),
             "objc",
         ),
-        (_line(rb"(?:function\b|classdef\b|%|end[ \t]*$)"), "matlab"),
-        (lazy_pattern(rb"\A\s*\(\*"), TEXT),
+        (_line(rb"(?:function\b|classdef\b|%|end[ \t]*(?:\n|\Z))"), "matlab"),
+        (_start(rb"\s*\(\*"), TEXT),
     ],
     # Classes of LaTeX, of Apex and of Visual Basic.
     "latex": [
         (lazy_pattern(rb"\\(?:begin|section|chapter|documentclass|usepackage|def|newcommand|Provides\w+|NeedsTeXFormat)\b"),
          "latex"),
-        (lazy_pattern(rb"\A\s*VERSION[ \t]+[\d.]+[ \t]+CLASS"), "visualbasic"),
+        (_start(rb"\s*VERSION[ \t]+[\d.]+[ \t]+CLASS"), "visualbasic"),
         (_line(rb"(?i:(?:public|private|global)[ \t]+(?:[a-z]+[ \t]+){0,4}(?:class|interface|enum)[ \t]+\w)"), "apex"),
     ],
     # F#, shaders and Forth.
@@ -76,9 +79,9 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         (lazy_pattern(rb"^(?::[ \t]+\S|\\[ \t])", re.MULTILINE), TEXT),
     ],
     # Translations of Qt.
-    "typescript": [(lazy_pattern(rb"\A\s*<(?:\?xml|!DOCTYPE TS|TS)\b"), "xml")],
+    "typescript": [(_start(rb"\s*<(?:\?xml|!DOCTYPE TS|TS)\b"), "xml")],
     # Dependencies that compilers write.
-    "d": [(lazy_pattern(rb"\A[^\s:]+\.(?:o|d|rlib|rmeta)\b[^\n:]*:"), "make")],
+    "d": [(_start(rb"[^\s:]+\.(?:o|d|rlib|rmeta)\b[^\n:]*:"), "make")],
     "php": [
         (lazy_pattern(rb"<\?"), "php"),
         (_BITBAKE, "bitbake"),
@@ -127,9 +130,9 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
             "jinja",
         )
     ],
-    "gotemplate": [(lazy_pattern(rb"\A(?:(?!\{\{).)*+\Z", re.DOTALL), TEXT)],
+    "gotemplate": [(_start(rb"(?:(?!\{\{).)*+\Z", re.DOTALL), TEXT)],
     # Templates of Java, and translations of Fluent.
-    "freemarker": [(lazy_pattern(rb"\A(?:(?!<[#@]|\$\{).)*+\Z", re.DOTALL), TEXT)],
+    "freemarker": [(_start(rb"(?:(?!<[#@]|\$\{).)*+\Z", re.DOTALL), TEXT)],
     "clojure": [(_BITBAKE, "bitbake")],
     "pascal": [
         (_PASCAL, "pascal"),
@@ -160,6 +163,6 @@ def refine_language(data: bytes, language: str) -> str:
     patterns = _PATTERNS.get(language)
     if patterns is None:
         return language
-    head = data[:_READ]
+    head = b"\n" + data[:_READ]
     found = next((other for pattern, other in patterns if pattern.search(head)), language)
     return refine_language(data, found) if found == "c" and language != "c" else found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from gitmem.chunking.annotation_macros import find_annotation_names
 from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.attribute_macros import find_attribute_macros
 from gitmem.chunking.described_heads import find_descriptions, find_fixtures
@@ -121,6 +122,11 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     if language in WITH_MACROS:
         hidden = chain(find_attribute_macros(data), find_fixtures(data))
         names += [(start, _TYPE, name, b"") for start, name in hidden if _is_code(root, start)]
+        names += [
+            (each.start, _CALL if each.is_call else _TYPE, each.text, b"")
+            for each in find_annotation_names(data)
+            if _is_code(root, each.macro)
+        ]
     elif language == ITEM_MACROS:
         names += [(start, _CALL, macro, b"") for start, macro in find_item_macros(data)]
     written = find_text_names(data, root, language)
@@ -138,9 +144,9 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
 
 
 def _is_code(root: Node, start: int) -> bool:
-    """Return whether an offset is outside of comments and strings."""
+    """Return whether an offset is outside of comments and strings. At the start of a comment there was code."""
     node = root.descendant_for_byte_range(start, start + 1)
-    return node is None or not any(word in node.type for word in ("comment", "string"))
+    return node is None or node.start_byte == start or not any(word in node.type for word in ("comment", "string"))
 
 
 def _find_captures(data: bytes, root: Node, language: str) -> Mapping[str, Sequence[Node]]:
