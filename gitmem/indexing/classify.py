@@ -27,6 +27,7 @@ RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE, TEAM_NAME))
 """Names of the files with rules. The last counts at the root only."""
 
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
+_NOTEBOOK: Final = b".ipynb"
 
 
 def load_classifier(location: RepositoryLocation, listing: TreeListing) -> "Classifier":
@@ -155,6 +156,9 @@ def _exclusion_reason(
     if attributes.get("filter") == "lfs":
         return "lfs"
     reason = exclusion_reason(attributes)
+    # Notebooks are often labelled because their size dominates the statistics of a forge.
+    if reason in ("generated", "vendored") and path.endswith(_NOTEBOOK):
+        reason = None
     if reason or ignored:
         return reason or "ignored"
     if ignored is False:

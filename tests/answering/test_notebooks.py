@@ -24,7 +24,12 @@ SHOWN = [line.rstrip("\n") for line in TRAIN]
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     repo = Repo.init(tmp_path / "repo")
-    repo.commit({"book.ipynb": DATA, ".gitattributes": "*.ipynb linguist-language=Python\n"})
+    repo.commit(
+        {
+            "book.ipynb": DATA,
+            ".gitattributes": "*.ipynb linguist-language=Python linguist-vendored linguist-generated\n",
+        }
+    )
     index(repo)
     return repo
 
