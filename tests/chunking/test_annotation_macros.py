@@ -58,6 +58,7 @@ _PLAIN = """\
 #define SHOP_ITEMS(X) \\
     X(apple) \\
     SHOP_MORE(pear)
+int total;
 
 TEST(Shop, Opens)
 {
