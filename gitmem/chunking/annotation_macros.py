@@ -19,7 +19,7 @@ _MACRO: Final = re.compile(rb"\n[ \t]*+([A-Z_][A-Z0-9_]{2,})(?:[ \t]*(\()|[ \t\r
 """A macro that may be one: before a parenthesis, or alone on its line."""
 
 _DEFINING: Final = re.compile(rb"DECLARE|DEFINE|IMPLEMENT")
-"""Words of macros that define what they name."""
+"""Words of macros that define their arguments."""
 
 _CONTINUED: Final = (b"\\", b"\\\r")
 """Ends of a line that the next one continues: the value of another macro."""

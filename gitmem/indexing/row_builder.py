@@ -14,6 +14,7 @@ from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.generated_code import is_generated
 from gitmem.chunking.languages import language_from_head
 from gitmem.chunking.notebook import DAMAGED_LANGUAGE, Cell, read_notebook
+from gitmem.chunking.test_code import may_contain_tests
 from gitmem.commit import commit_text
 from gitmem.embedding.encoder import BagEncoder, quantise
 from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
@@ -26,7 +27,7 @@ from gitmem.indexing.word_finder import Spans, encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.named_tuple import NamedTuple
 from gitmem.secrets.masking import mask_each
-from gitmem.store.columns import CONTENT_BYTES, GENERATED_BIT
+from gitmem.store.columns import CONTENT_BYTES, GENERATED_BIT, TESTS_BIT
 from gitmem.store.labels import pack_label
 from gitmem.store.occurrences import pack_occurrences
 from gitmem.store.vector_levels import snap_to_levels
@@ -210,19 +211,20 @@ class _BatchChunks:
             new, names = self._definitions.select(chunks, contents)
             chunks, contents = [chunks[place] for place in new], [contents[place] for place in new]
         if chunks:
-            self._add_chunks(chunks, contents, text.content)
+            traits = GENERATED_BIT if is_generated(text.content) else 0
+            traits |= TESTS_BIT if may_contain_tests(text.content, chunked.language) else 0
+            self._add_chunks(chunks, contents, text.content, traits)
         outcome = ("parsed" if chunked.parsed else "text") if chunked.chunks else "empty"
         self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunks), pack_occurrences(names)))
 
-    def _add_chunks(self, chunks: Sequence[Chunk], contents: Sequence[bytes], content: bytes) -> None:
+    def _add_chunks(self, chunks: Sequence[Chunk], contents: Sequence[bytes], content: bytes, traits: int) -> None:
         columns = self.columns
         columns["start"] += [chunk.start for chunk in chunks]
         columns["length"] += [chunk.end - chunk.start for chunk in chunks]
         columns["line"] += [chunk.start_line for chunk in chunks]
         columns["lines"] += [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
         columns["kind"] += [_CHUNK_TYPE_CODES[chunk.chunk_type] for chunk in chunks]
-        trait = GENERATED_BIT if is_generated(content) else 0
-        columns["kinds"] += [_kinds_of(chunk) | trait for chunk in chunks]
+        columns["kinds"] += [_kinds_of(chunk) | traits for chunk in chunks]
         symbols = list(map(_symbol, chunks))
         self.symbols += symbols
         self.labels += [pack_label(symbol, chunk) for symbol, chunk in zip(symbols, chunks, strict=True)]

@@ -22,7 +22,7 @@ _DRAWING_HEAD: Final = re.compile(
 _ASSET_ENTRY: Final = re.compile(
     rb"fileFormatVersion: \d+\r?\nguid: [0-9a-f]{32}\b|uid://\w+\s*\Z|\s*\[remap\]\s+importer="
 )
-"""Beginning of what Unity (`*.meta`) and Godot (`*.uid`, `*.import`) write beside each file: its id and its import."""
+"""Beginning of the files that Unity (`*.meta`) and Godot (`*.uid`, `*.import`) write beside each file."""
 
 
 def skip_reason(content: bytes, language: str) -> str:

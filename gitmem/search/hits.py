@@ -13,7 +13,7 @@ from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY, Scored, select
-from gitmem.store.columns import GENERATED_BIT
+from gitmem.store.columns import GENERATED_BIT, TESTS_BIT
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS, DefinitionSpan, ResultUnit
 
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
@@ -99,6 +99,7 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
     """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
     entries, file = distinct_with_places(rows.entry)
     columns = scope.snapshot.gather(("kind", "kinds"), rows.row)
+    kinds = columns["kinds"].astype(np.uint32)
     chunk_type = columns["kind"].astype(np.uint8)
     symbol, words = scope.snapshot.symbols(rows.row), scope.word_counts[rows.row]
     paths = [path_text(scope.view.path(entry)) for entry in entries.tolist()]
@@ -110,7 +111,8 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
         paths=paths,
         chunk_type=chunk_type,
         symbol=symbol,
-        is_generated=columns["kinds"].astype(np.uint32) & GENERATED_BIT != 0,
+        is_generated=kinds & GENERATED_BIT != 0,
+        may_test=kinds & TESTS_BIT != 0,
         words=words,
         file_words=scope.file_word_counts[entries][file],
         **rows.scores._asdict(),

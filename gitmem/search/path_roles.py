@@ -78,10 +78,6 @@ _ROLE_WORDS: Final = {
 }
 """The first role that fits wins: a README in a test folder belongs to the tests."""
 
-_RANKED: Final = tuple(_ROLE_WORDS)
-_EXAMPLE_RANK: Final = _RANKED.index("example")
-_AUXILIARY_RANK: Final = _RANKED.index("auxiliary")
-
 _PACKAGE_ROLES: Final = ("auxiliary",)
 """Roles that folders in a source set (`src/main/java/`) have, by words that count in names of files, too.
 
@@ -90,28 +86,31 @@ most of `mock`, `testing`, `migration` and `external` are plain code there; `gen
 """
 
 
-class _Ranks(NamedTuple):
-    """Ranks of roles by the first word of a name, by the last one and by the whole name."""
+class _Sets(NamedTuple):
+    """Sets of roles by the first word of a name, by the last one and by the whole name. A bit stands for a role."""
 
     first: Mapping[str, int]
     last: Mapping[str, int]
     whole: Mapping[str, int]
 
 
-def _ranks(words: Sequence[Sequence[_Words]]) -> _Ranks:
-    """Map words to the rank of the first role that has them; `words` are those of each role."""
-    first, last, whole = (
-        {word: rank for rank in reversed(range(len(words))) for own in words[rank] for word in own[place]}
-        for place in range(3)
-    )
-    return _Ranks(first, last, whole)
+def _sets(words: Mapping[str, Sequence[_Words]]) -> _Sets:
+    """Map words to the set of the roles that have them."""
+    tables: tuple[dict[str, int], ...] = ({}, {}, {})
+    for role, groups in words.items():
+        for group in groups:
+            for table, own in zip(tables, group, strict=True):
+                table.update((word, table.get(word, 0) | _BITS[role]) for word in own)
+    return _Sets(*tables)
 
 
-_FILE_RANKS: Final = _ranks([(words.names,) for words in _ROLE_WORDS.values()])
-_FOLDER_RANKS: Final = _ranks(list(_ROLE_WORDS.values()))
-_PACKAGE_RANKS: Final = _ranks(
-    [(words.names,) if role in _PACKAGE_ROLES else () for role, words in _ROLE_WORDS.items()]
-)
+_BITS: Final = {role: 1 << rank for rank, role in enumerate(_ROLE_WORDS)}
+"""Sets of one role. The lowest bit of a set is the role that counts."""
+
+_TEST: Final = _BITS["test"]
+_OF_FILES: Final = _sets({role: (words.names,) for role, words in _ROLE_WORDS.items()})
+_OF_FOLDERS: Final = _sets(_ROLE_WORDS)
+_OF_PACKAGES: Final = _sets({role: (words.names,) for role, words in _ROLE_WORDS.items() if role in _PACKAGE_ROLES})
 
 _STORY: Final = lazy_pattern(r"(?:^|[/._-])stories(?:/.*)?\.(?:[cm]?[jt]sx?|mdx|vue|svelte|s?css)$")
 """Examples of components in Storybook: `Button.stories.tsx`, and files of the web in `stories/`."""
@@ -126,6 +125,19 @@ _TEST_NAME: Final = lazy_pattern(
 Tests in Perl (`deploy.t`), classes of integration tests (`UserServiceIT`, unlike `LICENSE-MIT`), and specs where tests
 are called so (`parser_spec.rb`, unlike `parse_shape_specs.rs`).
 """
+
+_CERTAIN_TEST: Final = lazy_pattern(
+    r"(?i:\.tests?\.[^.]+$)|_test\.(?:go|rb|exs?|py|[cm]?[jt]sx?)$|^conftest\.|\.t$"
+    r"|specs?\.(?:rb|lua|cr|[cm]?[jt]sx?|coffee|moon|fnl)$|(?i:tests?[-_]?(?:base|common|data|helper|setup|support|util))"
+)
+"""Files that a test runner collects by their names, and those that tests share, even without a test in them."""
+
+_TEST_PACKAGE: Final = lazy_pattern(r"\w[-_.]test$")
+_SOURCE_FOLDERS: Final = frozenset("src lib common jvm js native commonMain jvmMain Sources".split())
+"""Folders with the code of a package: `bloc_test/lib/` is a product, unlike the rest of `bloc_test/`."""
+
+_TOOLS: Final = "testing"
+"""Name of folders with tools for the tests of others."""
 
 _TEST_ROOTS: Final = ("t", "xt")
 """Folders at the root with the tests of a project in Perl, or of git."""
@@ -170,37 +182,74 @@ def path_names(path: str) -> PathNames:
 @lru_cache(maxsize=CACHED_NAMES)
 def path_role(path: str) -> str:
     """Return `test`, `example`, `auxiliary` (vendored, generated, compatibility), `document`, or "" for plain code."""
+    return _first_role(_roles(path))
+
+
+def role_without_tests(path: str) -> str:
+    """Return the role of a file that contains no tests.
+
+    It may still belong to them: a helper in `tests/`, a file in the form of a test. A name that only begins or ends
+    with a word for tests may be that of a test runner, and a package `bloc_test` a tool for the tests of others.
+    """
     folder, _, name = path.rpartition("/")
-    rank = min(_folder_rank(folder), _file_rank(name), _translation_rank(folder, name))
-    if rank > _EXAMPLE_RANK and _STORY.search(path):
-        rank = _EXAMPLE_RANK
-    return _RANKED[rank] if rank < len(_RANKED) else ""
+    roles = _roles(path)
+    if roles & _TEST and not _CERTAIN_TEST.search(name) and not _is_test_folder(folder):
+        roles &= ~_TEST
+    return _first_role(roles)
+
+
+def _roles(path: str) -> int:
+    folder, _, name = path.rpartition("/")
+    story = _BITS["example"] if _STORY.search(path) else 0
+    return _folder_roles(folder) | _file_roles(name) | _translation(folder, name) | story
+
+
+def _first_role(roles: int) -> str:
+    """Return the role of a set that counts."""
+    return next((role for role, bit in _BITS.items() if roles & bit), "")
 
 
 @lru_cache(maxsize=CACHED_NAMES)
-def _folder_rank(folder: str) -> int:
-    """Return the best rank of a folder and those above it."""
+def _folder_roles(folder: str) -> int:
+    """Return the roles of a folder and of those above it."""
     if not folder or folder.endswith("\0"):  # the name of a repository in front of a path says nothing about it
-        return len(_RANKED)
+        return 0
+    above, _, name = folder.rpartition("/")
+    return _folder_roles(above) | _own_roles(folder) | _translation(above, name)
+
+
+def _own_roles(folder: str) -> int:
+    """Return the roles that a folder has by its name."""
     above, _, name = folder.rpartition("/")
     if folder in _TEST_ROOTS:
-        return 0
-    ranks = _PACKAGE_RANKS if SOURCE_SET.match(above + "/") else _FOLDER_RANKS
-    return min(_folder_rank(above), _words_rank(name, ranks), _translation_rank(above, name))
+        return _TEST
+    return _word_roles(name, _OF_PACKAGES if SOURCE_SET.match(above + "/") else _OF_FOLDERS)
 
 
-def _translation_rank(folder: str, name: str) -> int:
-    return _AUXILIARY_RANK if names_translation(folder, name) else len(_RANKED)
+@lru_cache(maxsize=CACHED_NAMES)
+def _is_test_folder(folder: str) -> bool:
+    """Return whether all files below a folder belong to tests."""
+    names = folder.split("/")
+    for depth, name in enumerate(names, 1):
+        if _own_roles("/".join(names[:depth])) & _TEST:
+            is_package = _TEST_PACKAGE.search(name) and depth < len(names) and names[depth] in _SOURCE_FOLDERS
+            if not is_package and name.lower() != _TOOLS:
+                return True
+    return False
 
 
-def _file_rank(name: str) -> int:
+def _translation(folder: str, name: str) -> int:
+    return _BITS["auxiliary"] if names_translation(folder, name) else 0
+
+
+def _file_roles(name: str) -> int:
     stem = posixpath.splitext(name)[0]
-    rank = _words_rank(stem, _FILE_RANKS)
+    roles = _word_roles(stem, _OF_FILES)
     if _TEST_NAME.search(name):
-        return 0
+        return _TEST
     if stem.lower().endswith(_AUXILIARY_ENDINGS):
-        return min(rank, _AUXILIARY_RANK)
-    return min(rank, _RANKED.index("document")) if _is_document(name) else rank
+        return roles | _BITS["auxiliary"]
+    return roles | (_BITS["document"] if _is_document(name) else 0)
 
 
 def _is_document(name: str) -> bool:
@@ -213,13 +262,12 @@ def _is_document(name: str) -> bool:
     return word.lower() in _DOCUMENT_NAMES and (word.isupper() or not dot)
 
 
-def _words_rank(name: str, ranks: _Ranks) -> int:
-    """Return the best rank that the words of a name have."""
+def _word_roles(name: str, sets: _Sets) -> int:
+    """Return the roles that the words of a name have."""
     words = [word.lower() for word in _NAME_WORD.findall(name)]
     if not words:
-        return len(_RANKED)
-    found = (ranks.first.get(words[0]), ranks.last.get(words[-1]), ranks.whole.get("".join(words)))
-    return min((rank for rank in found if rank is not None), default=len(_RANKED))
+        return 0
+    return sets.first.get(words[0], 0) | sets.last.get(words[-1], 0) | sets.whole.get("".join(words), 0)
 
 
 @lru_cache(maxsize=CACHED_NAMES)

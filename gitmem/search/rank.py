@@ -115,7 +115,8 @@ class Candidates(NamedTuple):
     """Rows that may become hits, column by column, with the data that ranking needs.
 
     - `file` indexes `paths`, which names each file once; `chunk_type` indexes CHUNK_TYPES.
-    - `is_generated` marks rows of files that a program wrote, as their first lines say.
+    - `is_generated` marks rows of files that a program wrote, as their first lines say, `may_test` those that may
+      contain tests.
     - `words` and `file_words`: lengths of the row's text and of its file.
     - `dense`: the cosine of row and query; `path_cosine`: that of the path's words and the query.
     - `lexical` and `file_lexical`: lexical scores of the row and of its file.
@@ -131,6 +132,7 @@ class Candidates(NamedTuple):
     chunk_type: NDArray[np.uint8]
     symbol: list[str]
     is_generated: NDArray[np.bool_]
+    may_test: NDArray[np.bool_]
     words: NDArray[np.float32]
     file_words: NDArray[np.float32]
     dense: NDArray[np.float32]
@@ -173,7 +175,9 @@ def compute_features(
     weights = weigh_facets(query, idf)
     strengths = weigh_roles(query.text.text, query.terms, idf, shares)
     by_file = _path_features(query, candidates.paths, weights)
-    roles = find_roles(candidates.paths, candidates.file, candidates.symbol, candidates.is_generated)
+    roles = find_roles(
+        candidates.paths, candidates.file, candidates.symbol, candidates.is_generated, candidates.may_test
+    )
     features = {
         "fused": candidates.fused.astype(np.float64),
         "lexical_gap": _lexical_gap(candidates, max_score(idf)),

@@ -16,13 +16,14 @@ COLUMNS: Final = {
 
 `start` is the first byte, `length` the number of bytes, `line` the first line, `lines` their number. `kind` is the
 chunk type, as an index into CHUNK_TYPES, and `kinds` the set of the types of the row's results, one bit for each index,
-with `GENERATED_BIT` if a program wrote the blob.
+with `GENERATED_BIT` if a program wrote the blob, and `TESTS_BIT` if it may contain tests.
 `words` is the number of words of the text (capped). `scale` is the scale of
 the quantised vector, and `norm` its length before normalisation.
 """
 
 GENERATED_BIT: Final = 1 << 30
-"""Bit of `kinds` that no chunk type has; PostgreSQL has no unsigned numbers of 32 bits."""
+TESTS_BIT: Final = 1 << 29
+"""Bits of `kinds` that no chunk type has; PostgreSQL has no unsigned numbers of 32 bits."""
 
 SCANNED: Final = ("words", "kind")
 """Columns that a search reads over all rows, and not only of the rows that it finds."""

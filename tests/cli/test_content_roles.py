@@ -1,4 +1,4 @@
-"""Generated code, and tests beside the code that they test, are ranked below the code that a query looks for."""
+"""Generated code and tests are ranked below the code that a query looks for, and tools for tests are code."""
 
 import json
 from pathlib import Path
@@ -47,3 +47,16 @@ def test_a_test_in_the_file_of_the_code_is_below_the_code(cli: Cli, tmp_path: Pa
     repo.commit({"ledger.rs": _RUST, "page.rs": "pub fn render(page: &Page) -> Html {\n    page.body()\n}\n"})
     assert cli("index", cwd=repo.path).code == 0
     assert first(cli, repo, "balance after closing the ledger") == ("ledger.rs", "close_ledger")
+
+
+@pytest.mark.parametrize("is_test", [True, False])
+def test_a_word_for_tests_in_the_name_of_a_file_needs_a_test(cli: Cli, tmp_path: Path, is_test: bool) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    runner = "\nexport function scheduleQueue(queue: string[]) {\n  return queue;\n}\n"
+    check = "\nit('schedules the queue', () => scheduleQueue(queue));\n" if is_test else ""
+    files = {f"pad{number}.ts": f"export const pad{number} = 1;\n" for number in range(8)}
+    repo.commit(
+        {**files, "TestQueue.ts": runner + check, "b.ts": runner.replace("return queue", "return sorted(queue)")}
+    )
+    assert cli("index", cwd=repo.path).code == 0
+    assert first(cli, repo, "schedule queue")[0] == ("b.ts" if is_test else "TestQueue.ts")

@@ -21,6 +21,7 @@ def make_judged(cosines: list[float], words: list[float], right: int) -> JudgedR
         chunk_type=np.full(count, CHUNK_TYPES.index("function"), np.uint8),
         symbol=[""] * count,
         is_generated=np.zeros(count, bool),
+        may_test=np.ones(count, bool),
         words=np.full(count, 50, np.float32),
         file_words=np.full(count, 1100, np.float32),
         dense=np.array(cosines, np.float32),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitmem.search.path_roles import path_role
+from gitmem.search.path_roles import path_role, role_without_tests
 
 _TESTS = (
     "tests.py src/tests.rs src/test.c TestFoo.java HTTPTest.java FooIT.java X.Tests/a.cs integration-tests/a.py "
@@ -64,3 +64,36 @@ def test_a_path_has_the_role_of_its_words(paths: str, role: str) -> None:
 
 def test_a_page_in_a_test_folder_belongs_to_the_tests() -> None:
     assert path_role("tests/README.md") == "test"
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("packages/core/src/TestScheduler.ts", ""),
+        ("src/Runners/TestCaseRunner.cs", ""),
+        ("theme/ColorSpec.cs", ""),
+        ("lib/minitest/test.rb", ""),
+        ("packages/bloc_test/lib/src/bloc_test.dart", ""),
+        ("kotlinx-coroutines-test/common/src/TestScope.kt", ""),
+        ("testkit/play-test/src/main/scala/play/api/test/Fakes.scala", ""),
+        ("numpy/testing/utils.py", ""),
+        ("examples/TestShop.java", "example"),
+        ("docs/testing/client.py", "document"),
+        # What belongs to tests without containing any.
+        ("tests/helpers.py", "test"),
+        ("numpy/testing/tests/data.py", "test"),
+        ("packages/bloc_test/test/blocs/counter.dart", "test"),
+        ("sbt-test/shop/app/Shop.java", "test"),
+        ("e2e/shop/src/index.ts", "test"),
+        ("export_test.go", "test"),
+        ("conftest.py", "test"),
+        ("types/global.test.ts", "test"),
+        ("src/shop.spec.ts", "test"),
+        ("test_helpers.go", "test"),
+        ("src/TestUtils.java", "test"),
+        ("t/lib/Shop.pm", "test"),
+    ],
+)
+def test_a_file_without_tests_has_the_role_of_what_is_certain(path: str, role: str) -> None:
+    assert path_role(path) == "test"
+    assert role_without_tests(path) == role

@@ -44,6 +44,7 @@ def make_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         chunk_type=np.full(count, CHUNK_TYPES.index("function"), np.uint8),
         symbol=[symbol] * count,
         is_generated=np.zeros(count, bool),
+        may_test=np.ones(count, bool),
         words=np.full(count, 50, np.float32),
         file_words=np.full(count, 1100, np.float32),
         dense=np.zeros(count, np.float32),

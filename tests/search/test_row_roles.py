@@ -7,12 +7,12 @@ from gitmem.search.path_roles import ROLES
 from gitmem.search.row_roles import find_roles, is_inner_test
 
 
-def roles(rows: list[tuple[str, str, bool]]) -> list[str]:
+def roles(rows: list[tuple[str, str, bool]], may_test: bool = True) -> list[str]:
     """Return the roles of rows, each given by its path, its symbol, and whether a program wrote it."""
     paths = sorted({path for path, _, _ in rows})
     file = np.array([paths.index(path) for path, _, _ in rows], np.int64)
     written = np.array([is_generated for _, _, is_generated in rows], bool)
-    found = find_roles(paths, file, [symbol for _, symbol, _ in rows], written)
+    found = find_roles(paths, file, [symbol for _, symbol, _ in rows], written, np.full(len(rows), may_test))
     return [ROLES[code] if code >= 0 else "" for code in found.tolist()]
 
 
@@ -41,3 +41,10 @@ def test_a_container_of_tests_and_all_in_it_are_tests(symbol: str) -> None:
 @pytest.mark.parametrize("symbol", ["", "push", "Ring.test", "Ring.push, tests", "latest.push", "Suite.tests"])
 def test_a_function_with_such_a_name_is_none(symbol: str) -> None:
     assert not is_inner_test(symbol)
+
+
+def test_a_file_without_tests_is_no_test_by_its_name_alone() -> None:
+    rows = [("src/TestRunner.cs", "TestRunner.Run", False), ("tests/Shop.cs", "Shop", False)]
+    assert roles(rows, may_test=False) == ["", "test"]
+    assert roles(rows) == ["test", "test"]
+    assert roles([("src/TestRunner.cs", "TestRunner.Run", True)], may_test=False) == ["auxiliary"]
