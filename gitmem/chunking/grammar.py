@@ -95,13 +95,15 @@ class LineRules(NamedTuple):
 
     `headers` are node types with patterns of the line that begins such a definition, with the group `name`. `comment`
     matches a line of comments, `closing` the last line of a definition. In a flat language a definition begins
-    without indentation and ends before the next one, in others before a line that is not indented more.
+    without indentation and ends before the next one, in others before a line that is not indented more, unless this
+    begins a part of it, as `parts` says.
     """
 
     headers: Sequence[tuple[str, re.Pattern[bytes]]]
     comment: re.Pattern[bytes]
     closing: re.Pattern[bytes] | None = None
     is_flat: bool = False
+    parts: re.Pattern[bytes] = re.compile(rb"\{$|(?:rescue|ensure|else)\b")
 
 
 class TagRules(NamedTuple):

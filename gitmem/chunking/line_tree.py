@@ -5,7 +5,6 @@ line that looks like a definition inside of a string counts as one.
 """
 
 import re
-from codecs import BOM_UTF8
 from functools import partial
 from typing import Final
 
@@ -13,9 +12,6 @@ from gitmem.chunking.grammar import LineRules
 from gitmem.chunking.text_node import COMMENT, LINES, TextNode
 
 _LINE: Final = re.compile(rb"^(?P<indent>[ \t]*)(?P<text>\S[^\n]*)$", re.MULTILINE)
-_CONTINUES: Final = re.compile(rb"\{$|(?:rescue|ensure|else)\b")
-"""Lines that belong to the definition above, though they are not indented more: its body begins, or a part of it."""
-
 _IDENTIFIER: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_IDENTIFIERS: Final = 50_000
 """Identifiers of one file that are looked at."""
@@ -31,7 +27,7 @@ def read_lines(data: bytes, rules: LineRules) -> TextNode:
     for start, end, indent, is_comment in _split_lines(data, rules):
         header = None if is_comment else _header(data, start, end, indent, rules)
         closing = not header and rules.closing is not None and rules.closing.match(data, start, end) is not None
-        continues = closing or _CONTINUES.match(data, start, end) is not None
+        continues = closing or rules.parts.match(data, start, end) is not None
         above = _close(data, stack, indent, header=header is not None, continues=continues, rules=rules)
         for node in stack[1:]:
             node.end_byte = end
@@ -75,9 +71,8 @@ def _split_lines(data: bytes, rules: LineRules) -> list[tuple[int, int, int, boo
 
 def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) -> tuple[str, tuple[int, int]] | None:
     """Return the type of the definition that begins at a line, and the place of its name."""
-    text = start + len(BOM_UTF8) if data.startswith(BOM_UTF8, start) else start
     for node_type, pattern in rules.headers:
-        match = pattern.match(data, text, end)
+        match = pattern.match(data, start, end)
         if match is not None and (not rules.is_flat or not indent):
             return node_type, match.span("name")
     return None

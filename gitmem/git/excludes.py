@@ -51,7 +51,7 @@ BINARY_EXTENSIONS: Final = frozenset(
         b"mp3 mp4 m4a m4v mov avi mkv webm wav flac ogg oga ogv opus aac wma wmv flv mid midi aiff 3gp",
         b"pdf doc docx xls xlsx xlsm ppt pptx odt ods odp epub mobi djvu",
         b"exe dll so dylib a o ko obj class pyc pyo pyd beam wasm elc rlib dex swf gch pch",
-        b"sqlite sqlite3 npy npz pkl pickle h5 hdf5 parquet feather onnx pth safetensors tflite",
+        b"sqlite sqlite3 npy npz pickle h5 hdf5 parquet feather onnx pth safetensors tflite",
         b"bin blend fbx glb keystore jks p12 pfx der pcap pcapng",
     )
     for name in names.split()

@@ -268,6 +268,238 @@ alias b := build
     ),
 }
 
+TEXTS |= {
+    "a.abap": (
+        """CLASS cart DEFINITION PUBLIC.
+  PUBLIC SECTION.
+    METHODS total.
+ENDCLASS.
+CLASS cart IMPLEMENTATION.
+  METHOD total.
+    sum( ).
+  ENDMETHOD.
+ENDCLASS.
+FORM run.
+ENDFORM.
+""",
+        "class:cart; method:cart.total; function:run",
+    ),
+    "a.g4": (
+        """grammar Shop;
+// All of it.
+file
+    : item* EOF
+    ;
+item returns [int n] : NAME price ;
+fragment
+DIGIT : [0-9] ;
+""",
+        "module:Shop; function:file; function:item; function:DIGIT",
+    ),
+    "a.ahk": (
+        """class Cart {
+    total(items) {
+        return sum(items)
+    }
+}
+if (x) {
+}
+run(a, b) {
+}
+""",
+        "class:Cart; method:Cart.total; function:run",
+    ),
+    "a.bal": (
+        """# A cart.
+public isolated class Cart {
+    isolated function total(int x) returns int {
+        return sum(x);
+    }
+}
+
+service /shop on new http:Listener(80) {
+    resource function get orders/[int id]() returns Order {
+    }
+}
+
+type Order record {| int id; |};
+""",
+        "class:Cart; method:Cart.total; module:/shop; method:/shop.orders; class:Order",
+    ),
+    "a.y": (
+        """%{
+static int sum(int a)
+{
+    return a;
+}
+%}
+%%
+file:
+  items { $$ = sum($1); }
+;
+items: %empty
+  | items ITEM
+;
+""",
+        "function:sum; function:file; function:items",
+    ),
+    "a.chpl": (
+        """module Shop {
+  record cart {
+    proc ref total(x: int): int {
+      return sum(x);
+    }
+  }
+  iter cart.these() { }
+}
+""",
+        "module:Shop; class:Shop.cart; method:Shop.cart.total; method:Shop.these",
+    ),
+    "a.cfc": (
+        """component {
+    /** Adds. */
+    public numeric function total( items ){
+        return sum( items );
+    }
+}
+""",
+        "function:total",
+    ),
+    "a.cfm": (
+        """<cffunction access="public" name="total">
+  <cfreturn sum(1)>
+</cffunction>
+""",
+        "function:total",
+    ),
+    "a.cue": (
+        """#Order: {
+  id: int
+}
+limit: 10
+_#Hidden: string
+""",
+        "class:#Order; constant:limit; class:_#Hidden",
+    ),
+    "a.fbs": ("namespace Shop;\n\ntable Order {\n  id: int;\n}\n", "constant:Shop; class:Order"),
+    "a.idl": ('partial interface Cart {\n  attribute long total;\n};\nenum Kind { "a" };\n', "class:Cart; class:Kind"),
+    "a.mo": (
+        """within Shop;
+model Cart "holds items"
+  parameter Real x;
+equation
+  x = 1;
+  annotation (info="<html>
+<p>Text</p>
+</html>");
+end Cart;
+
+type Price = Real;
+function total
+algorithm
+  y := sum(x);
+end total;
+""",
+        "class:Cart; class:Price; function:total",
+    ),
+    "a.mojo": (
+        """struct Cart:
+    fn total(self) -> Int:
+        return sum(self)
+
+fn main():
+    pass
+""",
+        "class:Cart; method:Cart.total; function:main",
+    ),
+    "a.move": (
+        """module shop::cart {
+    public struct Cart has key {
+        id: UID
+    }
+
+    public(package) fun total(cart: &Cart): u64 {
+        sum(cart)
+    }
+}
+""",
+        "module:shop::cart; class:shop::cart.Cart; method:shop::cart.total",
+    ),
+    "a.scad": ("module box(w) {\n  cube(w);\n}\nfunction area(w) = twice(w);\n", "function:box; function:area"),
+    "a.p4": (
+        """header ethernet_t {
+    bit<48> dst;
+}
+control Ingress(inout headers h) {
+    action drop() {
+        mark();
+    }
+    table routes {
+    }
+}
+""",
+        "class:ethernet_t; class:Ingress; method:Ingress.drop; method:Ingress.routes",
+    ),
+    "a.pkl": (
+        """open module shop.Cart
+
+/// A price.
+abstract class Price {
+  function total(x): Int = sum(x)
+}
+typealias Id = String
+""",
+        "module:shop.Cart; class:Price; method:Price.total; class:Id",
+    ),
+    "a.qs": (
+        """namespace Shop {
+    /// # Summary
+    operation Measure(q : Qubit) : Result {
+        return M(q);
+    }
+    newtype Pair = (Int, Int);
+}
+""",
+        "module:Shop; method:Shop.Measure; class:Shop.Pair",
+    ),
+    "a.res": (
+        """module Cart = {
+  type t = {id: int}
+  let total = (items, x) => {
+    let n = 1
+    sum(items)
+  }
+}
+@val external now: unit => float = "now"
+""",
+        "module:Cart; class:Cart.t; method:Cart.total; function:now",
+    ),
+    "a.sas": (
+        """%macro total(x);
+  %put &x;
+%mend;
+
+data orders;
+  set raw;
+run;
+""",
+        "function:total; section:orders",
+    ),
+    "a.stan": (
+        """functions {
+  real total(vector x) {
+    return sum(x);
+  }
+}
+transformed data {
+  int n;
+}
+""",
+        "section:functions; section:transformed data",
+    ),
+    "a.wl": ("(* Adds. *)\ntotal[x_] := Sum[x, 1]\n\n$limit = 1\n", "function:total"),
+}
+
 
 @pytest.mark.parametrize("path", TEXTS)
 def test_definitions_are_units_of_their_containers(path: str) -> None:
@@ -294,6 +526,10 @@ def test_definitions_are_units_of_their_containers(path: str) -> None:
         ("a.nu", "open LIMIT l shells", ""),
         ("justfile", "version build check b", ""),
         ("a.vala", "Shop Cart added total clear", "sum log reset"),
+        ("a.bal", "Cart total shop orders Order", "sum"),
+        ("a.cfc", "total", "sum"),
+        ("a.mojo", "Cart total main", "sum"),
+        ("a.res", "Cart t total now", "sum"),
     ],
 )
 def test_names_are_definitions_and_brackets_are_calls(path: str, definitions: str, calls: str) -> None:

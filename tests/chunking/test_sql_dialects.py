@@ -7,7 +7,7 @@ from gitmem.chunking.elements import find_elements
 from gitmem.types import OCCURRENCE_KINDS
 from tests.chunking.coverage_check import assert_sound
 
-SQL_SERVER = """\ufeffCREATE PROCEDURE [dbo].[Cipher_Delete]
+SQL_SERVER = """CREATE PROCEDURE [dbo].[Cipher_Delete]
     @Id UNIQUEIDENTIFIER
 AS
 BEGIN

@@ -27,7 +27,9 @@ _MODULES: Final = {
         (
             "asm", "dockerfile", "crystal", "coffeescript", "visualbasic", "raku", "awk", "applescript", "batch",
             "prolog", "rocq", "lean", "agda", "pony", "gherkin", "nushell", "just",
-            "vala", "pug", "haml", "slim",
+            "vala", "pug", "haml", "slim", "abap", "antlr", "autohotkey", "ballerina", "bison", "chapel", "coldfusion",
+            "cue", "flatbuffers", "idl", "modelica", "mojo", "move", "openscad", "p4", "pkl", "qsharp", "rescript",
+            "sas", "stan", "wolfram",
         ),
         "by_lines",
     ),

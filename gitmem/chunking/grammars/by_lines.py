@@ -22,6 +22,7 @@ def _grammar(
     *headers: tuple[str, str],
     closing: str = "",
     is_flat: bool = False,
+    parts: str = "",
     joins: str = "",
     dialect: Dialect | None = None,
 ) -> Grammar:
@@ -30,6 +31,8 @@ def _grammar(
     rules = LineRules(
         compiled, re.compile(comment.encode()), re.compile(closing.encode()) if closing else None, is_flat
     )
+    if parts:
+        rules = rules._replace(parts=re.compile(parts.encode()))
     return make_grammar("", _UNITS, comments="comment", joins=joins, lines=rules, dialect=dialect)
 
 
@@ -58,6 +61,17 @@ _ASM_MACROS: Final = (
 _ASM_BEGIN: Final = re.compile(
     rb"^(?:TEXT|ENTRY|ENTRY_NP|SYM_(?:FUNC|CODE)_START(?:_\w+)?|function)\b[\s(]", re.MULTILINE
 )
+
+_BALLERINA: Final = r"(?:(?:public|private|isolated|remote|transactional|client|service|readonly|distinct|final)\s+)*"
+_CHAPEL: Final = r"(?:(?:private|public|inline|export|extern|override|operator|pragma\s+\"[^\"\n]*\")\s+)*"
+_COLDFUSION: Final = (
+    r"(?i:(?:(?:public|private|remote|package|static|final|abstract|default)\s+)*(?:[\w.]+(?:\[\])?\s+)?"
+)
+_MODELICA: Final = (
+    r"(?:(?:encapsulated|partial|final|replaceable|redeclare|inner|outer|expandable|operator|pure|impure)\s+)*"
+)
+_PKL: Final = r"(?:(?:open|abstract|external|local|hidden|fixed|const)\s+)*"
+_STAN: Final = r"(?:void|int|real|vector|row_vector|matrix|complex|array\s*\[[^\]\n]*\]\s*\w+)"
 
 GRAMMARS: Final = {
     "crystal": _grammar(
@@ -187,4 +201,141 @@ GRAMMARS: Final = {
         ("feature", r"(?:Feature|Rule):\s*(?P<name>\S[^\n]*)"),
         ("section", r"(?:Background|Scenario(?: Outline| Template)?|Example):\s*(?P<name>\S[^\n]*)"),
     ),
+    "abap": _grammar(
+        r"\*|\"",
+        ("class", r"(?i:class|interface)\s+(?P<name>\w+)(?:\s+(?i:definition|implementation|public)\b|\s*\.)"),
+        ("function", r"(?i:method|form|function|module)\s+(?P<name>[\w~/]+)"),
+        closing=r"(?i:end(?:class|interface|method|form|function|module))\b",
+    ),
+    "antlr": _grammar(
+        r"//|/\*|\*",
+        ("module", r"(?:lexer\s+|parser\s+)?grammar\s+(?P<name>\w+)"),
+        (
+            "function",
+            r"(?:fragment\s+)?(?!fragment\b)(?P<name>[A-Za-z_]\w*)\s*"
+            r"(?:\[[^\]\n]*\]|returns|locals|options|:(?!:)|$)",
+        ),
+        is_flat=True,
+    ),
+    "autohotkey": _grammar(
+        r";",
+        ("class", r"class\s+(?P<name>\w+)"),
+        (
+            "function",
+            r"(?:static\s+)?(?!(?:if|while|for|loop|switch|return|catch)\b)(?P<name>\w+)\([^\n]*\)\s*(?:\{|=>|$)",
+        ),
+        closing=r"\}",
+    ),
+    "ballerina": _grammar(
+        r"//|#",
+        ("function", _BALLERINA + r"(?:resource\s+)?function\s+(?:\w+\s+)?(?P<name>\w[\w.]*)(?=[\s(/\[])"),
+        ("class", _BALLERINA + r"(?:class|type|enum)\s+(?P<name>\w+)"),
+        ("module", _BALLERINA + r"service\s+(?P<name>/[\w/]*|\w+)"),
+        closing=r"\}",
+    ),
+    "bison": _grammar(
+        r"//|/\*|\*",
+        ("function", r"(?!default\b)(?P<name>[A-Za-z_][\w.-]*)\s*(?:\[\w+\]\s*)?:(?!:)"),
+        ("function", r"(?:[A-Za-z_][\w*]*\s+)*\**(?P<name>[A-Za-z_]\w*)\s*\([^;]*$"),
+        is_flat=True,
+    ),
+    "chapel": _grammar(
+        r"//|/\*|\*",
+        ("function", _CHAPEL + r"(?:proc|iter)\s+(?:(?:ref|param|type|const)\s+)*(?:\w+\.)?(?P<name>\w+)"),
+        ("class", _CHAPEL + r"(?:class|record|union|enum|interface)\s+(?P<name>\w+)"),
+        ("module", _CHAPEL + r"(?:prototype\s+)?module\s+(?P<name>\w+)"),
+        closing=r"\}",
+    ),
+    "coldfusion": _grammar(
+        r"//|/\*|\*|<!---",
+        ("function", _COLDFUSION + r"function\s+)(?P<name>\w+)"),
+        ("function", r"(?i:<cffunction\s+(?:[^>\n]*?\s)?name\s*=\s*[\"'])(?P<name>\w+)"),
+        closing=r"\}|(?i:</cffunction>)",
+    ),
+    "cue": _grammar(
+        r"//", ("class", r"(?P<name>_?#\w+)\s*:"), ("constant", r"(?P<name>[A-Za-z_][\w-]*)\s*[?!]?:"), is_flat=True
+    ),
+    "flatbuffers": _grammar(
+        r"//",
+        ("class", r"(?:table|struct|enum|union|rpc_service)\s+(?P<name>\w+)"),
+        ("constant", r"(?:namespace|root_type)\s+(?P<name>[\w.]+)"),
+        closing=r"\}",
+    ),
+    "idl": _grammar(
+        r"//|/\*|\*",
+        (
+            "class",
+            r"(?:partial\s+)?(?:interface(?:\s+mixin)?|dictionary|enum|struct|namespace|callback|coclass|dispinterface"
+            r"|library)\s+(?P<name>\w+)",
+        ),
+        closing=r"\}",
+    ),
+    "modelica": _grammar(
+        r"//|/\*|\*",
+        ("function", _MODELICA + r"function\s+(?:extends\s+)?(?P<name>\w+)"),
+        (
+            "class",
+            _MODELICA + r"(?:model|class|record|block|connector|type|package)\s+(?:extends\s+)?(?P<name>\w+)",
+        ),
+        closing=r"end\s+\w+\s*;",
+        parts=rf"(?!{_MODELICA}(?:function|model|class|record|block|connector|type|package)\b).",
+    ),
+    "mojo": _grammar(
+        r"#",
+        ("function", r"(?:async\s+)?(?:fn|def)\s+(?P<name>\w+)"),
+        ("class", r"(?:struct|trait|class)\s+(?P<name>\w+)"),
+    ),
+    "move": _grammar(
+        r"//",
+        ("module", r"module\s+(?P<name>[\w:]+)"),
+        ("function", r"(?:(?:public(?:\([^)\n]*\))?|entry|native|inline)\s+)*fun\s+(?P<name>\w+)"),
+        ("class", r"(?:public\s+)?(?:struct|enum)\s+(?P<name>\w+)"),
+        closing=r"\}",
+    ),
+    "openscad": _grammar(r"//|/\*|\*", ("function", r"(?:module|function)\s+(?P<name>\w+)"), closing=r"\}"),
+    "p4": _grammar(
+        r"//|/\*|\*",
+        ("function", r"(?:action|table|package|extern\s+[\w<>]+)\s+(?P<name>\w+)"),
+        (
+            "class",
+            r"(?:control|parser|header_union|header_type|header|struct|enum(?:\s+bit\s*<\d+>)?|metadata)\s+(?P<name>\w+)",
+        ),
+        closing=r"\}",
+    ),
+    "pkl": _grammar(
+        r"//",
+        ("module", _PKL + r"module\s+(?P<name>[\w.]+)"),
+        ("class", _PKL + r"(?:class|typealias)\s+(?P<name>\w+)"),
+        ("function", _PKL + r"function\s+(?P<name>\w+)"),
+        closing=r"\}",
+    ),
+    "qsharp": _grammar(
+        r"//",
+        ("module", r"namespace\s+(?P<name>[\w.]+)"),
+        ("function", r"(?:internal\s+)?(?:operation|function)\s+(?P<name>\w+)"),
+        ("class", r"(?:internal\s+)?(?:newtype|struct)\s+(?P<name>\w+)"),
+        closing=r"\}",
+    ),
+    "rescript": _grammar(
+        r"//|/\*|\*",
+        ("module", r"module\s+(?:type\s+|rec\s+)?(?P<name>\w+)"),
+        ("class", r"type\s+(?:rec\s+)?(?P<name>\w+)"),
+        ("function", r"(?:@[\w.]+(?:\([^)\n]*\))?\s+)*external\s+(?P<name>\w+)"),
+        ("function", r"let\s+(?:rec\s+)?(?P<name>\w+)\s*(?::[^=\n]*)?=\s*(?:async\s+)?(?:\([^\n]*|\w+\s*)=>"),
+        closing=r"\}",
+    ),
+    "sas": _grammar(
+        r"\*|/\*",
+        ("function", r"(?i:%macro)\s+(?P<name>\w+)"),
+        ("section", r"(?i:data|proc)\s+(?P<name>[\w.]+)"),
+        closing=r"(?i:%mend|run\s*;|quit\s*;)",
+        is_flat=True,
+    ),
+    "stan": _grammar(
+        r"//",
+        ("section", r"(?P<name>functions|(?:transformed\s+)?(?:data|parameters)|model|generated\s+quantities)\s*\{"),
+        ("function", _STAN + r"\s+(?P<name>\w+)\s*\("),
+        closing=r"\}",
+    ),
+    "wolfram": _grammar(r"\(\*", ("function", r"(?P<name>[A-Za-z$][\w$]*)\[[^\n]*\]\s*:?="), is_flat=True),
 }  # fmt: skip
