@@ -157,8 +157,8 @@ def labelled_language(language: str, label: str) -> str:
 def refine_language(data: bytes, language: str) -> str:
     """Return the language given by a file name, made exact by the content."""
     data = data.removeprefix(BOM_UTF8)
-    # A script may have any extension.
-    if not language or (language == TEXT and data.startswith(b"#!")):
+    # A script may have any extension, and so may a module of a system in PHP.
+    if not language or (language == TEXT and data.startswith((b"#!", b"<?php"))):
         return language_from_head(data[:2048])
     patterns = _PATTERNS.get(language)
     if patterns is None:

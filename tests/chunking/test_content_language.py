@@ -41,6 +41,7 @@ from gitmem.chunking.languages import language_of
         ("a.pp", "class apache ($port = 80) {\n  include apache::mod\n}\n", "puppet"),
         ("a.cl", "(defun f (x) x)\n", "commonlisp"),
         ("a.cl", "__kernel void add(__global float *a) {}\n", "c"),
+        ("shop.module", "<?php\n\nfunction shop_menu() {}\n", "php"),
         ("admin.cgi", "#!/usr/bin/perl -T\nuse strict;\n", "perl"),
         ("tool.1", ".\\\" licence\n.TH TOOL 1\n.SH NAME\n", "roff"),
         ("notes.1", "first notes\n", "text"),
