@@ -17,6 +17,8 @@ _MAX_IDENTIFIERS: Final = 50_000
 """Identifiers of one file that are looked at."""
 
 _TAB: Final = 8
+_CONSTANT: Final = "constant"
+"""Type of a definition without parts below it."""
 
 
 def read_lines(data: bytes, rules: LineRules) -> TextNode:
@@ -46,14 +48,14 @@ def read_lines(data: bytes, rules: LineRules) -> TextNode:
             joined = data.count(b"\n", last_end, start) < 2
             _add_line(stack[-1], COMMENT if is_comment else LINES, start, end, joined=joined)
         last_end = end
-    root.captures = partial(_captures, data, root)
+    root.captures = partial(_captures, data, root, frozenset(node_type for node_type, _ in rules.headers))
     return root
 
 
 def _split_lines(data: bytes, rules: LineRules) -> list[tuple[int, int, int, bool]]:
     """Return the text of each line that is not blank, its indentation, and whether it is a comment.
 
-    A comment has at least the indentation of what it is about, the code below it: code that is commented out often
+    A comment has at least the indentation of the code below it, which it is about: code that is commented out often
     stands further to the left.
     """
     lines = []
@@ -88,7 +90,9 @@ def _close(
             del stack[1:]
         return comments
     # The line that closes a definition, such as `end`, stands below its first word.
-    while len(stack) > 1 and (stack[-1].indent > indent or (stack[-1].indent == indent and not continues)):
+    while len(stack) > 1 and (
+        stack[-1].indent > indent or (stack[-1].indent == indent and (not continues or stack[-1].type == _CONSTANT))
+    ):
         stack.pop()
     return []
 
@@ -113,9 +117,16 @@ def _add_line(parent: TextNode, node_type: str, start: int, end: int, *, joined:
         parent.children.append(TextNode(node_type, start, end, parent))
 
 
-def _captures(data: bytes, root: TextNode) -> dict[str, list[TextNode]]:
-    """Return the nodes that patterns capture in other trees: expressions with calls, and identifiers."""
-    texts = root.find({LINES})
+def _captures(data: bytes, root: TextNode, types: frozenset[str]) -> dict[str, list[TextNode]]:
+    """Return the nodes that patterns capture in other trees: expressions with calls, and identifiers.
+
+    The text behind the name of a definition on its line is an expression as well. `types` are those of definitions.
+    """
+    texts = [*root.find({LINES})]
+    for node in root.find(types):
+        if node.name is not None:
+            end = data.find(b"\n", node.name.end_byte) % (len(data) + 1)
+            texts.append(TextNode(LINES, node.name.end_byte, end, node))
     names: list[TextNode] = []
     for node in texts:
         for match in _IDENTIFIER.finditer(data, node.start_byte, node.end_byte):

@@ -95,6 +95,39 @@ _SPACED_CALL: Final = re.compile(
 )
 """Calls in Vala, which writes `f (x)`."""
 
+_NO_NAME: Final = (
+    rb"(?!(?:module|macromodule|program|interface|function|task|class|package|if|else|for|foreach|while|repeat|case[xz]?"
+    rb"|unique0?|priority|always\w*|initial|final|assert|assume|cover|property|sequence|return|input|output|inout|ref|logic"
+    rb"|wire|reg|tri|bit|byte|int|integer|shortint|longint|real|time|string|void|genvar|signed|unsigned|var|const|static"
+    rb"|automatic|virtual|local|protected|rand|randc|parameter|localparam|assign|typedef|enum|struct|union|packed|posedge"
+    rb"|negedge|begin|end\w*|import|export|extends|new|wait|disable|default|supply[01]|event|chandle|defparam|or|and)\b)"
+)
+_INSTANCE: Final = re.compile(
+    rb"(?<![.\w$`'])" + _NO_NAME + rb"([A-Za-z_]\w*)"
+    rb"(?:\(|[ \t]*#[ \t]*\(|[ \t]+[A-Za-z_]\w*[ \t]*(?:\[[^\]\n]{0,80}\][ \t]*)?\([ \t]*(?:\.\w|\r?\n))"
+)
+"""Calls in SystemVerilog, and modules of which instances are made: `adder #(8) add (.a(x))`. `.a(x)` is a port."""
+
+_DECLARED: Final = re.compile(
+    rb"(?<![.\w$`'])" + _NO_NAME + rb"([A-Za-z_]\w*)(?=[ \t]+(?:\[[^\]\n]{0,80}\][ \t]*){0,3}[A-Za-z_]\w*"
+    rb"[ \t]*(?:\[[^\]\n]{0,80}\][ \t]*){0,3}(?:[;=,)]|\r?$))",
+    re.MULTILINE,
+)
+"""Types before a variable, a field or a port."""
+
+_TEXT_REFERENCES: Final[Mapping[str, Sequence[tuple[int, re.Pattern[bytes]]]]] = {
+    "vala": ((_CALL, _SPACED_CALL),),
+    "verilog": (
+        (_CODES["base"], re.compile(rb"\bextends[ \t]+(?:\w+::)?(\w+)")),
+        (_TYPE, re.compile(rb"\b([A-Za-z_]\w*)::")),
+        (_TYPE, _DECLARED),
+        (_CALL, _INSTANCE),
+    ),
+}
+"""Kinds and patterns of the references in a text without a syntax tree."""
+
+_CALLS_ALONE: Final = ((_CALL, _CALL_IN_TEXT),)
+
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
@@ -221,7 +254,7 @@ def _find_places(
     """Return kind and text of the definitions of a file, its references, and mentions of names that it knows."""
     places = _captured_names(data, captures, find_units, spelling_of(language))
     for node in captures.get("expression", ()):
-        _add_expression(data, places, node, _SPACED_CALL if language == "vala" else _CALL_IN_TEXT)
+        _add_expression(data, places, node, _TEXT_REFERENCES.get(language, _CALLS_ALONE))
     if language in _TAGGED:
         _add_components(data, places, captures.get("name", ()))
         return places
@@ -291,16 +324,20 @@ def _add_components(data: bytes, names: dict[int, tuple[int, bytes]], tags: Iter
 
 
 def _add_expression(
-    data: bytes, names: dict[int, tuple[int, bytes]], node: Node, call_pattern: re.Pattern[bytes]
+    data: bytes,
+    names: dict[int, tuple[int, bytes]],
+    node: Node,
+    references: Sequence[tuple[int, re.Pattern[bytes]]],
 ) -> None:
-    """Add the calls in an expression of a template; one that is a name alone is a mention, of a handler for example."""
+    """Add the references in an expression; one that is a name alone is a mention, of a handler for example."""
     start, end = node.start_byte, node.end_byte
     text = data[start:end].strip()
     if text.replace(b"_", b"").isalnum() and not text[:1].isdigit():
         names.setdefault(data.index(text, start), (_NAME, text[:MAX_NAME]))
-    for call in call_pattern.finditer(data, start, end):
-        if len(call[1]) <= MAX_NAME:
-            names.setdefault(call.start(1), (_CALL, call[1]))
+    for code, pattern in references:
+        for found in pattern.finditer(data, start, end):
+            if len(found[1]) <= MAX_NAME:
+                names.setdefault(found.start(1), (code, found[1]))
 
 
 def _captured_names(

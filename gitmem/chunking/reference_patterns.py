@@ -105,17 +105,6 @@ _FORTRAN: Final = {
     "base": "(base_type_specifier (identifier) @_)",
     "name": "(identifier) @_",
 }
-_VERILOG: Final = {
-    "call": """
-        (module_instantiation . (simple_identifier) @_)
-        (tf_call . (_) @_)
-        (method_call_body . (_) @_)""",
-    "type": "(data_type (simple_identifier) @_) (net_port_type1 (simple_identifier) @_)",
-    "base": """
-        (class_declaration (class_type (class_identifier (simple_identifier) @_)))
-        (interface_class_declaration (interface_class_type (class_type (class_identifier (simple_identifier) @_))))""",
-    "name": "(simple_identifier) @_",
-}
 _VHDL: Final = {
     "call": """
         (component_instantiation (_) @_)
@@ -142,7 +131,7 @@ _PROTO: Final = {
 REFERENCES: Final[Mapping[str, Patterns]] = {
     **FUNCTIONAL, "cuda": CPP_PATTERNS, "arduino": CPP_PATTERNS, "hlsl": CPP_PATTERNS, "ispc": C_PATTERNS,
     "glsl": C_PATTERNS, "objc": _OBJC, "nix": _NIX, "dart": _DART, "zig": _ZIG, "pascal": _PASCAL, "fortran": _FORTRAN,
-    "verilog": _VERILOG, "vhdl": _VHDL, "powershell": _POWERSHELL,
+    "vhdl": _VHDL, "powershell": _POWERSHELL,
     "fish": _FISH, "bash": _BASH, "perl": _PERL, "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE,
     "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO, "proto": _PROTO, "groovy": _GROOVY, "terraform": _TERRAFORM,
 }  # fmt: skip

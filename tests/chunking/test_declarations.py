@@ -81,6 +81,33 @@ interface bus;
   logic a;
 endinterface
 """
+ALU = """// An ALU.
+module alu #(
+  parameter pkg::op_e Op = pkg::Add
+) (
+  input logic [31:0] a_i[2],
+  output logic [31:0] b_o
+);
+  import pkg::*;
+  // Adds.
+  adder #(.W(8)) u_adder (.a(a_i));
+  prim_buf buf_i (
+    .clk (clk_i)
+  );
+  always_comb begin
+    if (a_i) b_o = twice(a_i);
+  end
+endmodule
+
+module last;
+  typedef struct packed {
+    logic x;
+  } pair_t;
+  assign c = d;
+  function void run();
+  endfunction
+endmodule
+"""
 VHDL = """entity counter is
   port (clk : in std_logic);
 end entity;
@@ -199,7 +226,8 @@ def names_of(text: str, language: str, *kinds: str) -> str:
         ("ada", ADA, ["constant Stacks.Max", "type Stacks.Stack", "type Stacks.Color", "function Stacks.Push",
                       "constant Stacks.Overflow"]),
         ("ada", ADA_BODY, ["function Stacks.Push", "function Stacks.Top", "class Stacks.Worker"]),
-        ("verilog", VERILOG, ["module cart", "function cart.twice", "class Cart", "method Cart.run", "interface bus"]),
+        ("verilog", VERILOG, ["module cart", "method cart.twice", "class Cart", "method Cart.run", "interface bus"]),
+        ("verilog", ALU, ["module alu", "module last", "constant last.pair_t", "method last.run"]),
         ("vhdl", VHDL, ["class counter", "impl counter", "function counter.twice", "function counter.tick",
                         "module util", "constant util.W", "function util.go"]),
         ("ocaml", OCAML, ["interface KEEPER", "function KEEPER.find", "module Make", "function Make.find",
@@ -212,7 +240,8 @@ def names_of(text: str, language: str, *kinds: str) -> str:
                            "namespace adds prices.of nothing"]),
         ("ocaml_interface", INTERFACE, ["type t", "function add", "type Empty", "module Price", "function Price.zero"]),
     ],
-    ids=["pascal", "ada", "ada body", "verilog", "vhdl", "ocaml", "joined ocaml", "fsharp", "julia", "ocaml interface"],
+    ids=["pascal", "ada", "ada body", "verilog", "verilog with errors",
+         "vhdl", "ocaml", "joined ocaml", "fsharp", "julia", "ocaml interface"],
 )  # fmt: skip
 def test_units_are_named_like_their_definitions(language: str, text: str, expected: list[str]) -> None:
     found = units_of(text, language)
@@ -233,7 +262,10 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("ada", ADA_BODY, "call", "Save Helper"),
         ("verilog", VERILOG, "class", "cart Cart bus"),
         ("verilog", VERILOG, "base", "Base"),
-        ("verilog", VERILOG, "call", "counter helper"),
+        ("verilog", VERILOG, "call", "counter helper show"),
+        ("verilog", ALU, "class", "alu last"),
+        ("verilog", ALU, "type", "pkg op_e pkg pkg"),
+        ("verilog", ALU, "call", "adder prim_buf twice"),
         ("vhdl", VHDL, "class", "counter util"),
         ("vhdl", VHDL, "call", "adder divider twice go"),
         ("ocaml", OCAML, "function", "find find depth get even odd version"),

@@ -530,6 +530,7 @@ def test_definitions_are_units_of_their_containers(path: str) -> None:
         ("a.cfc", "total", "sum"),
         ("a.mojo", "Cart total main", "sum"),
         ("a.res", "Cart t total now", "sum"),
+        ("a.scad", "box area", "cube twice"),
     ],
 )
 def test_names_are_definitions_and_brackets_are_calls(path: str, definitions: str, calls: str) -> None:

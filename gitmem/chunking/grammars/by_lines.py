@@ -1,40 +1,10 @@
 """Languages that are read by their lines, because the language pack has no grammar of them or an unsafe one."""
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
-from gitmem.chunking.grammar import Dialect, Grammar, LineRules, container, leaf, make_grammar, mergeable
-
-_UNITS: Final = {
-    "function": leaf("function"),
-    "class": container("class"),
-    "module": container("module"),
-    "constant": mergeable("constant"),
-    "feature": container("section"),
-    "section": leaf("section"),
-}
-"""Rules by the node types of headers."""
-
-
-def _grammar(
-    comment: str,
-    *headers: tuple[str, str],
-    closing: str = "",
-    is_flat: bool = False,
-    parts: str = "",
-    joins: str = "",
-    dialect: Dialect | None = None,
-) -> Grammar:
-    """Return the grammar of a language. Patterns are matched where the text of a line begins."""
-    compiled: Sequence[tuple[str, re.Pattern[bytes]]] = [(name, re.compile(text.encode())) for name, text in headers]
-    rules = LineRules(
-        compiled, re.compile(comment.encode()), re.compile(closing.encode()) if closing else None, is_flat
-    )
-    if parts:
-        rules = rules._replace(parts=re.compile(parts.encode()))
-    return make_grammar("", _UNITS, comments="comment", joins=joins, lines=rules, dialect=dialect)
-
+from gitmem.chunking.grammar import Dialect
+from gitmem.chunking.grammars.line_grammar import make_line_grammar
 
 _CAPABILITY: Final = r"(?:(?:ref|box|val|iso|trn|tag)\s+)?"
 _BASIC: Final = (
@@ -74,7 +44,7 @@ _PKL: Final = r"(?:(?:open|abstract|external|local|hidden|fixed|const)\s+)*"
 _STAN: Final = r"(?:void|int|real|vector|row_vector|matrix|complex|array\s*\[[^\]\n]*\]\s*\w+)"
 
 GRAMMARS: Final = {
-    "crystal": _grammar(
+    "crystal": make_line_grammar(
         r"#",
         ("function", r"(?:(?:private|protected|abstract)\s+)*(?:def|macro|fun)\s+(?:self\.)?(?P<name>\w+[?!=]?)"),
         ("class", r"(?:(?:private|abstract)\s+)*(?:class|struct|enum|lib|annotation)\s+(?P<name>[\w:]+)"),
@@ -82,7 +52,7 @@ GRAMMARS: Final = {
         ("constant", r"(?P<name>[A-Z][A-Z0-9_]+)\s*=[^=]"),
         closing=r"end\b",
     ),
-    "coffeescript": _grammar(
+    "coffeescript": make_line_grammar(
         r"#",
         ("class", r"(?:[\w.]+\s*=\s*)?class\s+@?(?:[\w$]+\.)*(?P<name>[\w$]+)"),
         (
@@ -91,7 +61,7 @@ GRAMMARS: Final = {
             r"(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)\s*)?[-=]>",
         ),
     ),
-    "visualbasic": _grammar(
+    "visualbasic": make_line_grammar(
         r"'|(?i:rem)\b",
         (
             "function",
@@ -102,7 +72,7 @@ GRAMMARS: Final = {
         ("module", _BASIC + r"(?:module|namespace)\s+)(?P<name>[\w.]+)"),
         closing=r"(?i:end(?:\s+\w+)?\s*(?:'.*)?$)",
     ),
-    "raku": _grammar(
+    "raku": make_line_grammar(
         r"#",
         (
             "function",
@@ -112,15 +82,15 @@ GRAMMARS: Final = {
         ("module", r"(?:(?:unit|my|our)\s+)*(?:module|package)\s+(?P<name>[\w:'-]+)"),
         closing=r"\}",
     ),
-    "awk": _grammar(
+    "awk": make_line_grammar(
         r"#",
         ("function", r"(?:function|func)\s+(?P<name>\w+)"),
         ("function", r"(?P<name>BEGIN|END|BEGINFILE|ENDFILE)\s*\{"),
         closing=r"\}",
     ),
-    "applescript": _grammar(r"--|#", ("function", r"(?:on|to)\s+(?P<name>\w+)"), closing=r"end\b"),
+    "applescript": make_line_grammar(r"--|#", ("function", r"(?:on|to)\s+(?P<name>\w+)"), closing=r"end\b"),
     # Labels of loops are definitions as well, unless macros begin the functions.
-    "asm": _grammar(
+    "asm": make_line_grammar(
         _ASM_COMMENT,
         ("function", r"(?P<name>[A-Za-z_]\w*)\s+(?i:proc|macro)\b"),
         ("function", r"\.macro\s+(?P<name>\w+)"),
@@ -128,17 +98,17 @@ GRAMMARS: Final = {
         is_flat=True,
         dialect=Dialect(
             lambda data: _ASM_BEGIN.search(data) is not None,
-            _grammar(_ASM_COMMENT, ("function", _ASM_MACROS), is_flat=True),
+            make_line_grammar(_ASM_COMMENT, ("function", _ASM_MACROS), is_flat=True),
         ),
     ),
-    "dockerfile": _grammar(
+    "dockerfile": make_line_grammar(
         r"#", ("section", r"(?i:from)\s+(?:--\S+\s+)*(?:\S+\s+(?i:as)\s+)?(?P<name>[^\s:@]+)"), is_flat=True
     ),
-    "batch": _grammar(r"(?i:@?rem\b|::)", ("function", r":(?P<name>[A-Za-z_][\w.-]*)\s*$"), is_flat=True),
-    "prolog": _grammar(
+    "batch": make_line_grammar(r"(?i:@?rem\b|::)", ("function", r":(?P<name>[A-Za-z_][\w.-]*)\s*$"), is_flat=True),
+    "prolog": make_line_grammar(
         r"%|/\*|\*", ("function", r"(?P<name>[a-z]\w*)\s*(?:\(|:-|-->|\.\s*$)"), is_flat=True, joins="function"
     ),
-    "rocq": _grammar(
+    "rocq": make_line_grammar(
         r"\(\*",
         (
             "function",
@@ -150,26 +120,26 @@ GRAMMARS: Final = {
         closing=r"(?:.*\s)?(?:Qed|Defined|Admitted|Abort)\.\s*$",
         is_flat=True,
     ),
-    "lean": _grammar(
+    "lean": make_line_grammar(
         r"--|/-",
         ("function", _LEAN + r"(?:theorem|lemma|def|abbrev|instance|axiom|opaque)\s+(?P<name>[^\s:({\[]+)"),
         ("class", _LEAN + r"(?:structure|class|inductive)\s+(?P<name>[^\s:({\[]+)"),
         is_flat=True,
     ),
-    "agda": _grammar(
+    "agda": make_line_grammar(
         r"--|\{-",
         ("constant", r"(?:open\s+)?(?:import|module)\s+(?P<name>[\w.]+)"),
         ("class", r"(?:data|record)\s+(?P<name>[^\s(){}]+)"),
         ("function", r"(?P<name>[^\s:(){};\"@=]+)\s+:\s"),
         is_flat=True,
     ),
-    "pony": _grammar(
+    "pony": make_line_grammar(
         r"//",
         ("function", rf"(?:fun|be|new)\s+{_CAPABILITY}(?P<name>\w+)"),
         ("class", rf"(?:class|actor|primitive|struct|interface|trait|type)\s+{_CAPABILITY}(?P<name>\w+)"),
     ),
     # What is around the parameters may be in several lines, so nothing but the next definition tells where one ends.
-    "nushell": _grammar(
+    "nushell": make_line_grammar(
         r"#",
         (
             "function",
@@ -179,35 +149,35 @@ GRAMMARS: Final = {
         ("constant", r"(?:export\s+)?const\s+(?P<name>[\w-]+)"),
         is_flat=True,
     ),
-    "just": _grammar(
+    "just": make_line_grammar(
         r"#",
         ("constant", r"(?:(?:export|alias)\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:="),
         ("function", r"@?(?P<name>[A-Za-z_][\w-]*)(?:\s[^:\n]*)?:(?!=)"),
     ),
-    "vala": _grammar(
+    "vala": make_line_grammar(
         r"//|/\*|\*|#(?:if|elif|else|endif)\b",
         ("class", _VALA + r"*(?:class|interface|struct|enum|errordomain)\s+(?:\w+\.)*(?P<name>\w+)"),
         ("module", r"namespace\s+(?P<name>[\w.]+)"),
         ("function", _VALA + r"+(?:[\w.<>,?\[\]]+\s+){0,3}(?:\w+\.)*(?P<name>\w+)\s*\("),
         closing=r"\}",
     ),
-    "pug": _grammar(
+    "pug": make_line_grammar(
         r"//", ("function", r"mixin\s+(?P<name>[\w-]+)"), ("section", r"(?:block|append|prepend)\s+(?P<name>[\w-]+)")
     ),
-    "haml": _grammar(r"-#|/"),
-    "slim": _grammar(r"/"),
-    "gherkin": _grammar(
+    "haml": make_line_grammar(r"-#|/"),
+    "slim": make_line_grammar(r"/"),
+    "gherkin": make_line_grammar(
         r"#",
         ("feature", r"(?:Feature|Rule):\s*(?P<name>\S[^\n]*)"),
         ("section", r"(?:Background|Scenario(?: Outline| Template)?|Example):\s*(?P<name>\S[^\n]*)"),
     ),
-    "abap": _grammar(
+    "abap": make_line_grammar(
         r"\*|\"",
         ("class", r"(?i:class|interface)\s+(?P<name>\w+)(?:\s+(?i:definition|implementation|public)\b|\s*\.)"),
         ("function", r"(?i:method|form|function|module)\s+(?P<name>[\w~/]+)"),
         closing=r"(?i:end(?:class|interface|method|form|function|module))\b",
     ),
-    "antlr": _grammar(
+    "antlr": make_line_grammar(
         r"//|/\*|\*",
         ("module", r"(?:lexer\s+|parser\s+)?grammar\s+(?P<name>\w+)"),
         (
@@ -217,7 +187,7 @@ GRAMMARS: Final = {
         ),
         is_flat=True,
     ),
-    "autohotkey": _grammar(
+    "autohotkey": make_line_grammar(
         r";",
         ("class", r"class\s+(?P<name>\w+)"),
         (
@@ -226,42 +196,42 @@ GRAMMARS: Final = {
         ),
         closing=r"\}",
     ),
-    "ballerina": _grammar(
+    "ballerina": make_line_grammar(
         r"//|#",
         ("function", _BALLERINA + r"(?:resource\s+)?function\s+(?:\w+\s+)?(?P<name>\w[\w.]*)(?=[\s(/\[])"),
         ("class", _BALLERINA + r"(?:class|type|enum)\s+(?P<name>\w+)"),
         ("module", _BALLERINA + r"service\s+(?P<name>/[\w/]*|\w+)"),
         closing=r"\}",
     ),
-    "bison": _grammar(
+    "bison": make_line_grammar(
         r"//|/\*|\*",
         ("function", r"(?!default\b)(?P<name>[A-Za-z_][\w.-]*)\s*(?:\[\w+\]\s*)?:(?!:)"),
         ("function", r"(?:[A-Za-z_][\w*]*\s+)*\**(?P<name>[A-Za-z_]\w*)\s*\([^;]*$"),
         is_flat=True,
     ),
-    "chapel": _grammar(
+    "chapel": make_line_grammar(
         r"//|/\*|\*",
         ("function", _CHAPEL + r"(?:proc|iter)\s+(?:(?:ref|param|type|const)\s+)*(?:\w+\.)?(?P<name>\w+)"),
         ("class", _CHAPEL + r"(?:class|record|union|enum|interface)\s+(?P<name>\w+)"),
         ("module", _CHAPEL + r"(?:prototype\s+)?module\s+(?P<name>\w+)"),
         closing=r"\}",
     ),
-    "coldfusion": _grammar(
+    "coldfusion": make_line_grammar(
         r"//|/\*|\*|<!---",
         ("function", _COLDFUSION + r"function\s+)(?P<name>\w+)"),
         ("function", r"(?i:<cffunction\s+(?:[^>\n]*?\s)?name\s*=\s*[\"'])(?P<name>\w+)"),
         closing=r"\}|(?i:</cffunction>)",
     ),
-    "cue": _grammar(
+    "cue": make_line_grammar(
         r"//", ("class", r"(?P<name>_?#\w+)\s*:"), ("constant", r"(?P<name>[A-Za-z_][\w-]*)\s*[?!]?:"), is_flat=True
     ),
-    "flatbuffers": _grammar(
+    "flatbuffers": make_line_grammar(
         r"//",
         ("class", r"(?:table|struct|enum|union|rpc_service)\s+(?P<name>\w+)"),
         ("constant", r"(?:namespace|root_type)\s+(?P<name>[\w.]+)"),
         closing=r"\}",
     ),
-    "idl": _grammar(
+    "idl": make_line_grammar(
         r"//|/\*|\*",
         (
             "class",
@@ -270,7 +240,7 @@ GRAMMARS: Final = {
         ),
         closing=r"\}",
     ),
-    "modelica": _grammar(
+    "modelica": make_line_grammar(
         r"//|/\*|\*",
         ("function", _MODELICA + r"function\s+(?:extends\s+)?(?P<name>\w+)"),
         (
@@ -280,20 +250,20 @@ GRAMMARS: Final = {
         closing=r"end\s+\w+\s*;",
         parts=rf"(?!{_MODELICA}(?:function|model|class|record|block|connector|type|package)\b).",
     ),
-    "mojo": _grammar(
+    "mojo": make_line_grammar(
         r"#",
         ("function", r"(?:async\s+)?(?:fn|def)\s+(?P<name>\w+)"),
         ("class", r"(?:struct|trait|class)\s+(?P<name>\w+)"),
     ),
-    "move": _grammar(
+    "move": make_line_grammar(
         r"//",
         ("module", r"module\s+(?P<name>[\w:]+)"),
         ("function", r"(?:(?:public(?:\([^)\n]*\))?|entry|native|inline)\s+)*fun\s+(?P<name>\w+)"),
         ("class", r"(?:public\s+)?(?:struct|enum)\s+(?P<name>\w+)"),
         closing=r"\}",
     ),
-    "openscad": _grammar(r"//|/\*|\*", ("function", r"(?:module|function)\s+(?P<name>\w+)"), closing=r"\}"),
-    "p4": _grammar(
+    "openscad": make_line_grammar(r"//|/\*|\*", ("function", r"(?:module|function)\s+(?P<name>\w+)"), closing=r"\}"),
+    "p4": make_line_grammar(
         r"//|/\*|\*",
         ("function", r"(?:action|table|package|extern\s+[\w<>]+)\s+(?P<name>\w+)"),
         (
@@ -302,21 +272,21 @@ GRAMMARS: Final = {
         ),
         closing=r"\}",
     ),
-    "pkl": _grammar(
+    "pkl": make_line_grammar(
         r"//",
         ("module", _PKL + r"module\s+(?P<name>[\w.]+)"),
         ("class", _PKL + r"(?:class|typealias)\s+(?P<name>\w+)"),
         ("function", _PKL + r"function\s+(?P<name>\w+)"),
         closing=r"\}",
     ),
-    "qsharp": _grammar(
+    "qsharp": make_line_grammar(
         r"//",
         ("module", r"namespace\s+(?P<name>[\w.]+)"),
         ("function", r"(?:internal\s+)?(?:operation|function)\s+(?P<name>\w+)"),
         ("class", r"(?:internal\s+)?(?:newtype|struct)\s+(?P<name>\w+)"),
         closing=r"\}",
     ),
-    "rescript": _grammar(
+    "rescript": make_line_grammar(
         r"//|/\*|\*",
         ("module", r"module\s+(?:type\s+|rec\s+)?(?P<name>\w+)"),
         ("class", r"type\s+(?:rec\s+)?(?P<name>\w+)"),
@@ -324,18 +294,18 @@ GRAMMARS: Final = {
         ("function", r"let\s+(?:rec\s+)?(?P<name>\w+)\s*(?::[^=\n]*)?=\s*(?:async\s+)?(?:\([^\n]*|\w+\s*)=>"),
         closing=r"\}",
     ),
-    "sas": _grammar(
+    "sas": make_line_grammar(
         r"\*|/\*",
         ("function", r"(?i:%macro)\s+(?P<name>\w+)"),
         ("section", r"(?i:data|proc)\s+(?P<name>[\w.]+)"),
         closing=r"(?i:%mend|run\s*;|quit\s*;)",
         is_flat=True,
     ),
-    "stan": _grammar(
+    "stan": make_line_grammar(
         r"//",
         ("section", r"(?P<name>functions|(?:transformed\s+)?(?:data|parameters)|model|generated\s+quantities)\s*\{"),
         ("function", _STAN + r"\s+(?P<name>\w+)\s*\("),
         closing=r"\}",
     ),
-    "wolfram": _grammar(r"\(\*", ("function", r"(?P<name>[A-Za-z$][\w$]*)\[[^\n]*\]\s*:?="), is_flat=True),
+    "wolfram": make_line_grammar(r"\(\*", ("function", r"(?P<name>[A-Za-z$][\w$]*)\[[^\n]*\]\s*:?="), is_flat=True),
 }  # fmt: skip
