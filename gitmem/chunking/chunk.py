@@ -79,13 +79,13 @@ def _syntax_chunks(
         return section_chunks(data, language, lines, bounds), ""
     # Lazily, here and below: the parser library takes 40 ms to load, and records and plain text do not need it.
     from gitmem.chunking.grammars import find_grammar_of
-    from gitmem.chunking.syntax import read_tree
+    from gitmem.chunking.syntax import read_syntax
 
     grammar = find_grammar_of(data, language)
     if grammar is None:
         return None, "no grammar"
     try:
-        root = read_tree(data, grammar, bounds.parse_seconds, bounds.parse_memory)
+        root, grammar = read_syntax(data, grammar, bounds.parse_seconds, bounds.parse_memory)
     except UnparsedError as error:
         return None, str(error)
     from gitmem.chunking.assembly import Assembler

@@ -63,13 +63,13 @@ def _own_elements(data: bytes, language: str) -> FileElements:
     if language in SECTIONED:
         return FileElements(_sections(data, language), [])
     from gitmem.chunking.grammars import find_grammar_of
-    from gitmem.chunking.syntax import read_tree
+    from gitmem.chunking.syntax import read_syntax
 
     grammar = find_grammar_of(data, language)
     if grammar is None:
         return NO_ELEMENTS
     try:
-        root = read_tree(data, grammar, _BOUNDS.parse_seconds, _BOUNDS.parse_memory)
+        root, grammar = read_syntax(data, grammar, _BOUNDS.parse_seconds, _BOUNDS.parse_memory)
     except UnparsedError:
         return NO_ELEMENTS
     comments = _comments(root, grammar)

@@ -166,6 +166,9 @@ class Grammar:
     dialect: "Dialect | None" = None
     """Other rules for files of a dialect that the parser does not know."""
 
+    otherwise: "Grammar | None" = None
+    """Rules by lines for files with syntax errors, if the parser loses definitions far beyond an error."""
+
 
 class Dialect(NamedTuple):
     """Rules of a dialect, and whether a file is written in it."""
@@ -195,6 +198,7 @@ def make_grammar(
     lines: LineRules | None = None,
     tags: TagRules | None = None,
     dialect: Dialect | None = None,
+    otherwise: Grammar | None = None,
 ) -> Grammar:
     """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
     table: dict[str, Rule] = {}
@@ -205,7 +209,9 @@ def make_grammar(
     table.update(units)
     sets = frozenset(joins.split()), frozenset(bodies.split())
     classes = frozenset(anonymous.split())
-    return Grammar(parser, table, *sets, merged_type, methods, separator, classes, lines, tags, group, dialect)
+    return Grammar(
+        parser, table, *sets, merged_type, methods, separator, classes, lines, tags, group, dialect, otherwise
+    )
 
 
 def container(chunk_type: str, name: Namer | None = None) -> Rule:

@@ -117,6 +117,10 @@ _DECLARED: Final = re.compile(
 
 _TEXT_REFERENCES: Final[Mapping[str, Sequence[tuple[int, re.Pattern[bytes]]]]] = {
     "vala": ((_CALL, _SPACED_CALL),),
+    "powershell": (
+        (_CALL, re.compile(rb"(?<![\w$.\-'\"/\\])([A-Za-z]+-[A-Za-z]\w+)\b(?!-)")),
+        (_CALL, re.compile(rb"(?:\.|::)([A-Za-z_]\w*)\(")),
+    ),
     "verilog": (
         (_CODES["base"], re.compile(rb"\bextends[ \t]+(?:\w+::)?(\w+)")),
         (_TYPE, re.compile(rb"\b([A-Za-z_]\w*)::")),

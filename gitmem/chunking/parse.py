@@ -19,6 +19,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
 from gitmem.chunking.annotation_macros import with_commented_annotations
 from gitmem.chunking.attribute_macros import without_attribute_macros
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
+from gitmem.chunking.conditional_lines import without_conditions
 from gitmem.chunking.described_heads import with_test_functions
 from gitmem.chunking.grammar import UnparsedError
 from gitmem.chunking.item_macros import without_item_macros
@@ -130,7 +131,7 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
 def adapted(data: bytes, grammar: str) -> bytes:
     """Return the bytes that a parser gets for a text: as many, safe for its scanner, and perhaps a line feed."""
     parsed = with_commented_annotations(without_attribute_macros(data, grammar), data, grammar)
-    parsed = with_test_functions(without_item_macros(parsed, grammar), grammar)
+    parsed = with_test_functions(without_item_macros(without_conditions(parsed, grammar), grammar), grammar)
     if grammar in _ASCII_ONLY:
         parsed = parsed.translate(_TO_ASCII)
     if grammar in _LINED and not data.endswith(b"\n"):

@@ -6,22 +6,36 @@ from gitmem.chunking.grammar import Grammar, Node, UnparsedError
 from gitmem.chunking.line_tree import read_lines
 from gitmem.chunking.template_tree import read_template
 from gitmem.chunking.text_node import TextNode
+from gitmem.named_tuple import NamedTuple
 
 _MAX_BYTES: Final = 4 << 20
 """Larger texts are split into windows."""
 
 
-def read_tree(data: bytes, grammar: Grammar, seconds: float, memory: int) -> Node:
-    """Return the root of a syntax tree. Raises UnparsedError."""
+class Syntax(NamedTuple):
+    """Root of a syntax tree, and the grammar that describes its nodes."""
+
+    root: Node
+    grammar: Grammar
+
+
+def read_syntax(data: bytes, grammar: Grammar, seconds: float, memory: int) -> Syntax:
+    """Return the syntax of a text, by lines if there are errors and the grammar has rules for that.
+
+    Raises UnparsedError.
+    """
     if len(data) > _MAX_BYTES:
         raise UnparsedError("too large to parse")
     if grammar.lines is not None:
-        return read_lines(data, grammar.lines)
+        return Syntax(read_lines(data, grammar.lines), grammar)
     if grammar.tags is not None:
-        return read_template(data, grammar.tags)
+        return Syntax(read_template(data, grammar.tags), grammar)
     from gitmem.chunking.parse import parse_tree  # the parser library takes 40 ms to load
 
-    return parse_tree(data, grammar.parser, seconds, memory).root_node
+    root = parse_tree(data, grammar.parser, seconds, memory).root_node
+    if grammar.otherwise is not None and grammar.otherwise.lines is not None and root.has_error:
+        return Syntax(read_lines(data, grammar.otherwise.lines), grammar.otherwise)
+    return Syntax(root, grammar)
 
 
 def nodes_of_types(root: Node, grammar: Grammar, types: frozenset[str]) -> list[Node]:

@@ -21,7 +21,8 @@ _MODULES: Final = {
     "clojure": "lisps", "commonlisp": "lisps", "elisp": "lisps", "scheme": "lisps", "racket": "lisps",
     "fennel": "lisps", "janet": "lisps", "nix": "others", "julia": "julia", "fortran": "fortran",
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
-    "fsharp": "fsharp", "fsharp_signature": "fsharp", "perl": "perl", "groovy": "groovy", "pascal": "pascal",
+    "fsharp": "fsharp", "fsharp_signature": "fsharp",
+    "powershell": "powershell", "perl": "perl", "groovy": "groovy", "pascal": "pascal",
     "ada": "pascal", "verilog": "hardware", "vhdl": "hardware", "ocaml": "ocaml", "ocaml_interface": "ocaml",
     **dict.fromkeys(
         (

@@ -130,6 +130,7 @@ _FURTHER_UNITS: Final[Mapping[str, Mapping[str, Rule]]] = {
         "enum": leaf("enum", _name),
         "method": mergeable("function", _name),
     },
+    "proto": {"rpc": leaf("function", _name), "enum": leaf("enum", _name)},
     "d": {"template_declaration": container("class", _name), "unittest_declaration": leaf("function")},
     "gdscript": {
         "class_name_statement": mergeable("class", _name),

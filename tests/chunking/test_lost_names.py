@@ -1,0 +1,96 @@
+"""Definitions that a parser loses near code that it does not know have their names."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.elements import find_elements
+from tests.chunking.names_in_file import names_of
+
+_POWERSHELL = """\
+function Get-Price ($Item) {
+    $Item `
+        -replace "^a$", "b" `
+
+}
+
+# Adds up.
+function Add-Price {
+    Get-Price 1 | Where-Object { $_.Total(2) }
+}
+
+class Cart {
+    [int] Total([int] $n) {
+        if ($n) { return 1 }
+        return $this.Sum($n)
+    }
+}
+"""
+_OBJC = """\
+@implementation Cart
+
+#ifdef SHOP_DEBUG
+- (instancetype)initWithShop:(Shop *)shop
+{
+    return self;
+}
+#else
+- (void)close { }
+#endif
+
+- (int)total { return 1; }
+@end
+"""
+_PROTO = """\
+syntax = "proto3";
+
+// Sells.
+service Shop {
+  // Opens it.
+  rpc Open(OpenRequest) returns (Reply) {
+    option (google.api.http) = { get: "/open" };
+  }
+  rpc Watch(Empty) returns (stream Event);
+}
+
+message Event {
+  enum Kind { NONE = 0; }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        (
+            "powershell",
+            _POWERSHELL,
+            "1-5 function Get-Price, 7-10 function Add-Price, 12-17 class Cart, 13-17 method Cart.Total",
+        ),
+        (
+            "objc",
+            _OBJC,
+            "1-13 class Cart, 4-8 method Cart.initWithShop, 9-10 method Cart.close, 12-12 method Cart.total",
+        ),
+        (
+            "proto",
+            _PROTO,
+            "3-10 class Shop, 5-8 method Shop.Open, 9-9 method Shop.Watch, 12-14 struct Event, 13-13 enum Event.Kind",
+        ),
+    ],
+)
+def test_definitions_behind_unknown_code_are_units(language: str, text: str, expected: str) -> None:
+    chunks = chunk_blob(text.encode(), language).chunks
+    units = [unit for chunk in chunks for unit in (chunk.units or (chunk,)) if unit.symbol]
+    found = {f"{unit.start_line}-{unit.end_line} {unit.chunk_type} {unit.symbol}" for unit in units}
+    assert found == set(expected.split(", "))
+    assert {unit.symbol for unit in units} == {each.symbol for each in find_elements(text.encode(), language).elements}
+
+
+def test_commands_and_methods_are_called_in_files_with_errors() -> None:
+    assert names_of(_POWERSHELL, "powershell", "call") == ["Get-Price", "Where-Object", "$_.Total", "$this.Sum"]
+    assert names_of(_POWERSHELL, "powershell", "function") == ["Get-Price", "Add-Price", "Total"]
+
+
+def test_a_file_without_errors_is_read_by_the_parser() -> None:
+    text = "function Get-Price {\nfunction Get-Tax { }\n}\nGet-Price -Item 1\n"
+    assert names_of(text, "powershell", "call") == ["Get-Price"]
