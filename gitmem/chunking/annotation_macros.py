@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from gitmem.chunking.attribute_macros import LANGUAGES
 
-# It begins with a line feed, which is found faster than the beginning of a line. Nothing stands on the first line.
+# It begins with a line feed, which is found faster than the beginning of a line; on the first line there is none.
 _MACRO: Final = re.compile(rb"\n[ \t]*+([A-Z_][A-Z0-9_]{2,})(?:[ \t]*(\()|[ \t\r]*(?=\n|\Z))")
 """A macro that may be one: before a parenthesis, or alone on its line."""
 

@@ -41,6 +41,7 @@ from gitmem.chunking.receivers import (
 from gitmem.chunking.template_mentions import find_template_mentions
 from gitmem.chunking.text_names import find_text_names
 from gitmem.chunking.text_node import TextNode
+from gitmem.chunking.text_references import references_in_text
 from gitmem.types import (
     DEFINING,
     EXPORTS,
@@ -87,51 +88,6 @@ _MARKED: Final = frozenset({"razor", "freemarker"})
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
-_CALL_IN_TEXT: Final = re.compile(rb"(?<!" + LETTER + rb")([A-Za-z_$][\w$]*)\(")
-_SPACED_CALL: Final = re.compile(
-    rb"(?<!"
-    + LETTER
-    + rb")(?!(?:if|while|for|foreach|switch|return|catch|lock|typeof|sizeof|with)\b)([A-Za-z_]\w*) ?\("
-)
-"""Calls in Vala, which writes `f (x)`."""
-
-_NO_NAME: Final = (
-    rb"(?!(?:module|macromodule|program|interface|function|task|class|package|if|else|for|foreach|while|repeat|case[xz]?"
-    rb"|unique0?|priority|always\w*|initial|final|assert|assume|cover|property|sequence|return|input|output|inout|ref|logic"
-    rb"|wire|reg|tri|bit|byte|int|integer|shortint|longint|real|time|string|void|genvar|signed|unsigned|var|const|static"
-    rb"|automatic|virtual|local|protected|rand|randc|parameter|localparam|assign|typedef|enum|struct|union|packed|posedge"
-    rb"|negedge|begin|end\w*|import|export|extends|new|wait|disable|default|supply[01]|event|chandle|defparam|or|and)\b)"
-)
-_INSTANCE: Final = re.compile(
-    rb"(?<![.\w$`'])" + _NO_NAME + rb"([A-Za-z_]\w*)"
-    rb"(?:\(|[ \t]*#[ \t]*\(|[ \t]+[A-Za-z_]\w*[ \t]*(?:\[[^\]\n]{0,80}\][ \t]*)?\([ \t]*(?:\.\w|\r?\n))"
-)
-"""Calls in SystemVerilog, and modules of which instances are made: `adder #(8) add (.a(x))`. `.a(x)` is a port."""
-
-_DECLARED: Final = re.compile(
-    rb"(?<![.\w$`'])" + _NO_NAME + rb"([A-Za-z_]\w*)(?=[ \t]+(?:\[[^\]\n]{0,80}\][ \t]*){0,3}[A-Za-z_]\w*"
-    rb"[ \t]*(?:\[[^\]\n]{0,80}\][ \t]*){0,3}(?:[;=,)]|\r?$))",
-    re.MULTILINE,
-)
-"""Types before a variable, a field or a port."""
-
-_TEXT_REFERENCES: Final[Mapping[str, Sequence[tuple[int, re.Pattern[bytes]]]]] = {
-    "vala": ((_CALL, _SPACED_CALL),),
-    "powershell": (
-        (_CALL, re.compile(rb"(?<![\w$.\-'\"/\\])([A-Za-z]+-[A-Za-z]\w+)\b(?!-)")),
-        (_CALL, re.compile(rb"(?:\.|::)([A-Za-z_]\w*)\(")),
-    ),
-    "verilog": (
-        (_CODES["base"], re.compile(rb"\bextends[ \t]+(?:\w+::)?(\w+)")),
-        (_TYPE, re.compile(rb"\b([A-Za-z_]\w*)::")),
-        (_TYPE, _DECLARED),
-        (_CALL, _INSTANCE),
-    ),
-}
-"""Kinds and patterns of the references in a text without a syntax tree."""
-
-_CALLS_ALONE: Final = ((_CALL, _CALL_IN_TEXT),)
-
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
@@ -257,8 +213,9 @@ def _find_places(
 ) -> dict[int, tuple[int, bytes]]:
     """Return kind and text of the definitions of a file, its references, and mentions of names that it knows."""
     places = _captured_names(data, captures, find_units, spelling_of(language))
+    references = [(_CODES[kind], pattern) for kind, pattern in references_in_text(language)]
     for node in captures.get("expression", ()):
-        _add_expression(data, places, node, _TEXT_REFERENCES.get(language, _CALLS_ALONE))
+        _add_expression(data, places, node, references)
     if language in _TAGGED:
         _add_components(data, places, captures.get("name", ()))
         return places

@@ -7,6 +7,8 @@ from gitmem.chunking.test_code import may_contain_tests
 _TESTS = [
     ("typescript", 'import { it } from "vitest";\n\nit("adds prices", () => {});\n'),
     ("javascript", "\ntest.each([1, 2])(\n  'adds %s', () => {});\n"),
+    ("javascript", "test('adds prices', () => {});\n"),
+    ("csharp", "class Shop\n{\n    [SkippableFact(Skip = 1)]\n    public void Adds() {}\n}\n"),
     ("lua", "\n  describe('shop', function()\n"),
     ("java", "class A {\n  @ParameterizedTest\n  void adds() {}\n}\n"),
     ("kotlin", '\nclass ShopTest : FunSpec({\n    test("adds") {}\n})\n'),

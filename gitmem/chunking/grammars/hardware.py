@@ -28,7 +28,7 @@ _RESULT: Final = r"(?:[\w$:#(),.'\[\] \t*+/-]{0,200}?[\s\]])?"
 _MODULES: Final = r"macromodule|module|program|package"
 
 GRAMMARS: Final = {
-    # Read by lines: the parser finds errors in half of the files of SystemVerilog, and one type of another package
+    # Read by lines: the parser finds errors in most files of SystemVerilog, and one type of another package
     # among the ports hides the whole module. Blocks end by their words alone: a `);` at the margin ends the ports.
     "verilog": make_line_grammar(
         r"//|/\*|\*",

@@ -1,0 +1,61 @@
+"""Patterns of references in texts without a syntax tree: languages that are read by lines, and code in templates."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gitmem.chunking.name_spelling import LETTER
+
+_CALL: Final = re.compile(rb"(?<!" + LETTER + rb")([A-Za-z_$][\w$]*)\(")
+_SPACED_CALL: Final = re.compile(
+    rb"(?<!"
+    + LETTER
+    + rb")(?!(?:if|while|for|foreach|switch|return|catch|lock|typeof|sizeof|with)\b)([A-Za-z_]\w*) ?\("
+)
+"""Calls in Vala, which writes `f (x)`."""
+
+_COMMAND: Final = re.compile(rb"(?<![\w$.\-'\"/\\])([A-Za-z]+-[A-Za-z]\w+)\b(?!-)")
+"""Commands of PowerShell: `Get-Item`."""
+
+_MEMBER_CALL: Final = re.compile(rb"(?:\.|::)([A-Za-z_]\w*)\(")
+_NO_WORD: Final = (
+    rb"(?<![.\w$`'])"
+    rb"(?!(?:module|macromodule|program|interface|function|task|class|package|if|else|for|foreach|while|repeat|case[xz]?"
+    rb"|unique0?|priority|always\w*|initial|final|assert|assume|cover|property|sequence|return|input|output|inout|ref"
+    rb"|logic|wire|reg|tri|bit|byte|int|integer|shortint|longint|real|time|string|void|genvar|signed|unsigned|var|const"
+    rb"|static|automatic|virtual|local|protected|rand|randc|parameter|localparam|assign|typedef|enum|struct|union|packed"
+    rb"|posedge|negedge|begin|end\w*|import|export|extends|new|wait|disable|default|supply[01]|event|chandle|defparam"
+    rb"|or|and)\b)"
+)
+"""Condition for a name of SystemVerilog: no keyword, and no port, member or number."""
+
+_RANGE: Final = rb"(?:\[[^\]\n]{0,80}\][ \t]*)"
+_INSTANCE: Final = re.compile(
+    _NO_WORD + rb"([A-Za-z_]\w*)"
+    rb"(?:\(|[ \t]*#[ \t]*\(|[ \t]+[A-Za-z_]\w*[ \t]*" + _RANGE + rb"?\([ \t]*(?:\.\w|\r?\n))"
+)
+"""Calls in SystemVerilog, and modules of which instances are made: `adder #(8) add (.a(x))`. `.a(x)` is a port."""
+
+_DECLARED: Final = re.compile(
+    _NO_WORD + rb"([A-Za-z_]\w*)"
+    rb"(?=[ \t]+" + _RANGE + rb"{0,3}[A-Za-z_]\w*[ \t]*" + _RANGE + rb"{0,3}(?:[;=,)]|\r?$))",
+    re.MULTILINE,
+)
+"""Types before a variable, a field or a port."""
+
+_CALLS: Final = (("call", _CALL),)
+_OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
+    "vala": (("call", _SPACED_CALL),),
+    "powershell": (("call", _COMMAND), ("call", _MEMBER_CALL)),
+    "verilog": (
+        ("base", re.compile(rb"\bextends[ \t]+(?:\w+::)?(\w+)")),
+        ("type", re.compile(rb"\b([A-Za-z_]\w*)::")),
+        ("type", _DECLARED),
+        ("call", _INSTANCE),
+    ),
+}
+
+
+def references_in_text(language: str) -> Sequence[tuple[str, re.Pattern[bytes]]]:
+    """Return kinds of occurrences with their patterns, whose only group is the name. At one place the first counts."""
+    return _OF_LANGUAGES.get(language, _CALLS)
