@@ -625,3 +625,9 @@ def test_clauses_of_a_predicate_are_one_definition() -> None:
     blob = chunk_blob(TEXTS["a.prolog"][0].encode(), "prolog")
     spans = [(u.start_line, u.end_line) for c in blob.chunks for u in (c.units or (c,)) if u.symbol == "parent"]
     assert spans == [(3, 5)]
+
+
+def test_a_constant_ends_on_its_line_though_no_word_ends_it() -> None:
+    text = b"module shop;\n  typedef int price_t;\n  assign total = 1;\n  wire open;\nendmodule\n"
+    elements = {each.symbol: (each.first_line, each.last_line) for each in find_elements(text, "verilog").elements}
+    assert elements == {"shop": (1, 5), "shop.price_t": (2, 2)}
