@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.range_changes import Comparison, compare_range
-from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, is_test_file
 from gitmem.answering.uncommitted_changes import compare_uncommitted
 from gitmem.answering.usage_answer import MAX_LIMIT, Place, read_places
 from gitmem.errors import UsageError
@@ -254,11 +254,10 @@ class _CallerFinder:
         """Return the places that call a changed definition, extend it or pass it on, the best first."""
         from gitmem.references.usage import Bounds
         from gitmem.references.usages import UsageFinder
-        from gitmem.search.path_roles import path_role
 
         # Bounds for each definition: one named `get` may not use up those of all others.
         bounds = Bounds(_FILES_OF_DEFINITION, _REFERENCES_OF_DEFINITION)
-        finder = UsageFinder(self._names, lambda path: path_role(path) == "test", self._check, bounds, self._resolver)
+        finder = UsageFinder(self._names, is_test_file, self._check, bounds, self._resolver)
         target = self._target(change)
         if target is None and change.group != REMOVED:
             return []

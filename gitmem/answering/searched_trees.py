@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitmem.answering.repository_selection import SkippedRepository
     from gitmem.answering.searcher import Searcher
     from gitmem.references.file_graph import FileGraph
-    from gitmem.references.file_names import Definition
+    from gitmem.references.file_names import Definition, FileNames
     from gitmem.references.tree_names import Names
     from gitmem.search.hits import Hit
 
@@ -208,12 +208,19 @@ def answer_from_tree(
     return answer
 
 
-def path_weight(path: str) -> float:
-    """Return how likely the surfer of the ranking starts at a file, by the role of its path."""
-    from gitmem.search.path_roles import path_role
+def path_weight(path: str, may_test: bool = True) -> float:
+    """Return how likely the surfer of the ranking starts at a file, by its path and whether it may contain tests."""
+    from gitmem.search.path_roles import file_role
 
     # Relative to a file of plain code.
-    return {"test": 0.1, "example": 0.1, "auxiliary": 0.1, "document": 0.1}.get(path_role(path), 1.0)
+    return {"test": 0.1, "example": 0.1, "auxiliary": 0.1, "document": 0.1}.get(file_role(path, may_test=may_test), 1.0)
+
+
+def is_test_file(file: "FileNames") -> bool:
+    """Return whether a file is a test."""
+    from gitmem.search.path_roles import file_role
+
+    return file_role(file.path, may_test=file.may_test) == "test"
 
 
 def label_of(trees: SearchedTrees[State], entry: int) -> str:

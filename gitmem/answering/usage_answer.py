@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.repository_selection import refuse_published_id
-from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, label_of
+from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, is_test_file, label_of
 from gitmem.answering.source_lines import line_at
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
@@ -169,11 +169,10 @@ def usages_in(
     `check` raises to cancel. Raises: UsageError, DamagedFile.
     """
     from gitmem.references.usages import UsageFinder
-    from gitmem.search.path_roles import path_role
 
     trees.require_intact()
     name, qualifiers, targets = _find_targets(trees, query)
-    finder = UsageFinder(trees.names, lambda path: path_role(path) == "test", check)
+    finder = UsageFinder(trees.names, is_test_file, check)
     results = finder.find(targets, name, query.relations or DEFAULT_RELATIONS, query.depth, qualifiers)
     relations = _read_relations(trees, narrow(results) if narrow is not None else results, query.limit, mask=mask)
     absent = f"no definition of `{query.text}` in {trees.place_name(None)}; names of libraries match as written"

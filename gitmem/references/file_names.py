@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import is_among
+from gitmem.arrays import NDArray, is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.languages import (
     CODE_BESIDE,
@@ -25,6 +25,7 @@ from gitmem.references.languages import (
 )
 from gitmem.references.module_paths import component_of
 from gitmem.references.scopes import Scopes, read_scopes
+from gitmem.store.columns import TESTS_BIT
 from gitmem.store.occurrences import Occurrences
 from gitmem.store.snapshot import Snapshot
 from gitmem.types import DEFINING, EXPORTS, OCCURRENCE_KINDS, PRIVATE_MARK, Occurrence
@@ -62,6 +63,16 @@ class Binding(NamedTuple):
     original: str
 
 
+def find_tests(snapshot: Snapshot, blobs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether blobs may contain tests, [blobs]; those without rows (or -1) may. Raises DamagedFile."""
+    starts, ends = snapshot.blob_first[blobs], snapshot.blob_first[blobs + 1]
+    found = np.ones(len(blobs), bool)
+    known = np.flatnonzero((blobs >= 0) & (starts < ends))
+    kinds = snapshot.gather(("kinds",), starts[known])["kinds"].astype(np.uint32)
+    found[known] = kinds & TESTS_BIT != 0
+    return found
+
+
 class FileNames:
     """Names in one file of a tree; `tree` is its number, if a query looks in several."""
 
@@ -80,6 +91,11 @@ class FileNames:
         self.occurrences = occurrences
         self._snapshot = snapshot
         self._blob = blob
+
+    @cached_property
+    def may_test(self) -> bool:
+        """Whether the file may contain tests."""
+        return bool(find_tests(self._snapshot, np.array([self._blob]))[0])
 
     @cached_property
     def scopes(self) -> Scopes:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gitmem.arrays import NDArray
 from gitmem.references.file_graph import FileGraph, build_graph
-from gitmem.references.file_names import Definition, FileNames
+from gitmem.references.file_names import Definition, FileNames, find_tests
 from gitmem.references.languages import COMPONENT_ENDINGS, TEMPLATE_ENDINGS
 from gitmem.references.module_paths import component_of, names_file
 from gitmem.store.occurrences import DEFINED, IMPORTED
@@ -72,14 +72,16 @@ class TreeNames:
         self._packages: dict[tuple[str, str], tuple[str, ...]] = {}
         self._graph: FileGraph | None = None
 
-    def graph(self, weight_of: Callable[[str], float], check: Callable[[], None]) -> FileGraph:
-        """Return the graph of the files, made by the first call; `weight_of` says how likely a path has plain code.
+    def graph(self, weight_of: Callable[[str, bool], float], check: Callable[[], None]) -> FileGraph:
+        """Return the graph of the files, made by the first call.
 
-        `check` raises to cancel. Raises DamagedFile.
+        `weight_of` says how likely a file has plain code, by its path and whether it may contain tests. `check` raises
+        to cancel. Raises DamagedFile.
         """
         if self._graph is None:
             paths = (path.decode("utf-8", "surrogateescape") for path in self.view.paths)
-            weights = np.fromiter(map(weight_of, paths), np.float64, len(self.view))
+            may_test = find_tests(self._snapshot, self._blob_of).tolist()
+            weights = np.fromiter(map(weight_of, paths, may_test), np.float64, len(self.view))
             numbers: dict[bytes, int] = {}
             folders = (numbers.setdefault(path.rpartition(b"/")[0], len(numbers)) for path in self.view.paths)
             folder_of = np.fromiter(folders, np.int64, len(self.view))

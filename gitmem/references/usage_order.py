@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gitmem.references.file_names import Definition
+from gitmem.references.file_names import Definition, FileNames
 from gitmem.references.tree_names import Names
 from gitmem.references.usage import Usage
 
 
 def rank_usages(
-    names: Names, is_test: Callable[[str], bool], targets: Sequence[Definition], usages: Iterable[Usage]
+    names: Names, is_test: Callable[[FileNames], bool], targets: Sequence[Definition], usages: Iterable[Usage]
 ) -> list[Usage]:
     """Sort usages: fewer steps, sure ones, those outside of tests, and near the definition first."""
     files = [names.file(each.entry) for each in targets[:8]]
@@ -20,7 +20,7 @@ def rank_usages(
         # A file of the same tree is nearer than any of another one.
         near = max((1 + _shared(path.split("/"), folder) for tree, folder in folders if tree == file.tree), default=0)
         doubt = min(usage.candidates + usage.open, 8)
-        return usage.depth, doubt, is_test(path), -near, file.tree, path, usage.line
+        return usage.depth, doubt, is_test(file), -near, file.tree, path, usage.line
 
     return sorted(usages, key=key)
 

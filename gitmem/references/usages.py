@@ -9,7 +9,7 @@ from gitmem.arrays import is_among
 from gitmem.named_tuple import NamedTuple
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.direct_usages import DirectUsages
-from gitmem.references.file_names import CLASS, CODES, Definition
+from gitmem.references.file_names import CLASS, CODES, Definition, FileNames
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import Names
 from gitmem.references.usage import DEFAULT_BOUNDS, Bounds, Usage, unique_lines, usage_of
@@ -36,12 +36,12 @@ class UsageFinder:
     def __init__(
         self,
         names: Names,
-        is_test: Callable[[str], bool],
+        is_test: Callable[[FileNames], bool],
         check: Callable[[], None] = lambda: None,
         bounds: Bounds = DEFAULT_BOUNDS,
         resolver: Resolver | None = None,
     ) -> None:
-        """`is_test` says of a path whether it is a test; `check` is called for every file and raises to cancel.
+        """`is_test` says whether a file is a test; `check` is called for every file and raises to cancel.
 
         Queries about one tree can share a resolver.
         """
@@ -82,7 +82,7 @@ class UsageFinder:
             callers = self._callers(targets, name, max(depth, 1))
             mentions = self._direct.find(targets, name).get("mentions", [])
             usages["tests"] = unique_lines(
-                each for each in [*callers, *mentions] if self._is_test(self._names.file(each.entry).path)
+                each for each in [*callers, *mentions] if self._is_test(self._names.file(each.entry))
             )
         ranked: dict[str, list[Usage]] = {
             relation: rank_usages(self._names, self._is_test, targets, usages[relation])

@@ -185,6 +185,11 @@ def path_role(path: str) -> str:
     return _first_role(_roles(path))
 
 
+def file_role(path: str, *, may_test: bool) -> str:
+    """Return the role of a file by its path, and by whether it may contain tests."""
+    return path_role(path) if may_test else role_without_tests(path)
+
+
 def role_without_tests(path: str) -> str:
     """Return the role of a file that contains no tests.
 

@@ -60,3 +60,17 @@ def test_a_word_for_tests_in_the_name_of_a_file_needs_a_test(cli: Cli, tmp_path:
     )
     assert cli("index", cwd=repo.path).code == 0
     assert first(cli, repo, "schedule queue")[0] == ("b.ts" if is_test else "TestQueue.ts")
+
+
+def test_a_file_without_tests_is_a_caller_and_no_test(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    call = "import { schedule } from './queue';\n\nexport function {}() {\n  return schedule();\n}\n"
+    files = {
+        "src/queue.ts": "export function schedule() {\n  return 1;\n}\n",
+        "src/TestRunner.ts": call.replace("{}", "start", 1),
+        "src/TestQueue.ts": call.replace("{}", "helper", 1) + "\ntest('schedules', () => helper());\n",
+    }
+    repo.commit(files)
+    assert cli("index", cwd=repo.path).code == 0
+    found = json.loads(cli("usages", "--json", "-r", "tests", "schedule", cwd=repo.path).out)
+    assert {each["path"] for each in found["relations"]["tests"]["places"]} == {"src/TestQueue.ts"}

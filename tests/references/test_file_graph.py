@@ -25,7 +25,7 @@ SHOP: Mapping[str, str] = {
 }
 
 
-def plain(path: str) -> float:
+def plain(path: str, _may_test: bool) -> float:
     """Weigh tests less than other files."""
     return 0.1 if path.startswith("tests/") else 1.0
 

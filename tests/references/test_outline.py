@@ -39,7 +39,7 @@ def make_tree(make_repo: MakeRepo, fake_model: type[InlinePool]) -> MakeTree:
 
 def outlined(searcher: Searcher, matches: Mapping[str, float] | None = None) -> list[OutlinedDefinition]:
     """Return the definitions of a tree, the best first; `matches` are scores by path."""
-    graph = searcher.names.graph(lambda _path: 1.0, lambda: None)
+    graph = searcher.names.graph(lambda _path, _may_test: 1.0, lambda: None)
     places = {path: searcher.view.find(path.encode()) or 0 for path in matches or {}}
     by_node = {(graph.node(places[path]), "clean_up"): score for path, score in (matches or {}).items()}
     entries = np.arange(len(searcher.view))
@@ -95,7 +95,7 @@ def test_scores_of_matches_are_added_to_ranks_that_keep_their_sum(make_tree: Mak
     matched = {each.definition.symbol: each.score for each in outlined(tree, {"a/b/tools.py": 0.25})}
     assert matched["clean_up"] == pytest.approx(plain["clean_up"] + 0.25)
     assert matched["CleanThings"] == pytest.approx(plain["CleanThings"])
-    graph = tree.names.graph(lambda _path: 1.0, lambda: None)
+    graph = tree.names.graph(lambda _path, _may_test: 1.0, lambda: None)
     brought = float(graph.rank(graph.prior).definitions.sum())
     assert brought < sum(plain.values()) < 1.2 * brought
 
