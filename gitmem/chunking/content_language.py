@@ -12,6 +12,7 @@ from typing import Final
 from gitmem.chunking.languages import LANGUAGES, TEXT, language_from_head, language_named
 from gitmem.lazy_pattern import lazy_pattern
 
+_SHELL: Final = "bash"
 _READ: Final = 1 << 16
 """Bytes of a file in which a pattern is looked for."""
 
@@ -160,6 +161,10 @@ def refine_language(data: bytes, language: str) -> str:
     # A script may have any extension, and so may a module of a system in PHP.
     if not language or (language == TEXT and data.startswith((b"#!", b"<?php"))):
         return language_from_head(data[:2048])
+    # A name `*.sh` says that a file is a script, its first line in which language.
+    if language == _SHELL and data.startswith(b"#!"):
+        written_in = language_from_head(data[:2048])
+        return language if written_in == TEXT else written_in
     patterns = _PATTERNS.get(language)
     if patterns is None:
         return language

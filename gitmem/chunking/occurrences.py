@@ -23,6 +23,8 @@ from gitmem.chunking.grammars.macro_names import unmasked
 from gitmem.chunking.import_statements import read_imports
 from gitmem.chunking.item_macros import LANGUAGE as ITEM_MACROS
 from gitmem.chunking.item_macros import find_item_macros
+from gitmem.chunking.kotlin_heads import LANGUAGE as KOTLIN
+from gitmem.chunking.kotlin_heads import find_annotations
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
@@ -73,6 +75,9 @@ _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
+_ANNOTATED: Final = {**dict.fromkeys(WITH_MACROS, find_annotation_names), KOTLIN: find_annotations}
+"""Languages with annotations that are comments for the parser, and how the names in them are found."""
+
 _LAST_NAME: Final = re.compile(LETTER + rb"+[?!]?$")
 _MEMBER_MARKS: Final = (b".", b"->", b"::")
 
@@ -115,12 +120,13 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     if language in WITH_MACROS:
         hidden = chain(find_attribute_macros(data), find_fixtures(data))
         names += [(start, _TYPE, name, b"") for start, name in hidden if _is_code(root, start)]
+    if language in _ANNOTATED:
         names += [
-            (each.start, _CALL if each.is_call else _TYPE, each.text, b"")
-            for each in find_annotation_names(data)
-            if _is_code(root, each.macro)
+            (each.start, _CODES[each.kind], each.text, b"")
+            for each in _ANNOTATED[language](data)
+            if _is_code(root, each.annotation)
         ]
-    elif language == ITEM_MACROS:
+    if language == ITEM_MACROS:
         names += [(start, _CALL, macro, b"") for start, macro in find_item_macros(data)]
     written = find_text_names(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]

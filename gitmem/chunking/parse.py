@@ -23,6 +23,7 @@ from gitmem.chunking.conditional_lines import without_conditions
 from gitmem.chunking.described_heads import with_test_functions
 from gitmem.chunking.grammar import UnparsedError
 from gitmem.chunking.item_macros import without_item_macros
+from gitmem.chunking.kotlin_heads import with_plain_heads
 
 _BLOCK: Final = 1 << 12
 _BLOCKS: Final = 16
@@ -131,7 +132,9 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
 def adapted(data: bytes, grammar: str) -> bytes:
     """Return the bytes that a parser gets for a text: as many, safe for its scanner, and perhaps a line feed."""
     parsed = with_commented_annotations(without_attribute_macros(data, grammar), data, grammar)
-    parsed = with_test_functions(without_item_macros(without_conditions(parsed, grammar), grammar), grammar)
+    parsed = with_plain_heads(parsed, data, grammar)
+    for change in (without_conditions, without_item_macros, with_test_functions):
+        parsed = change(parsed, grammar)
     if grammar in _ASCII_ONLY:
         parsed = parsed.translate(_TO_ASCII)
     if grammar in _LINED and not data.endswith(b"\n"):

@@ -40,6 +40,20 @@ _OBJC = """\
 - (int)total { return 1; }
 @end
 """
+_RUBY = """\
+class Cart
+  if Shop.open?
+    def total(items)
+      sum(items)
+    end
+  elsif Shop.closed?
+    def close; end
+  else
+    def total
+    end
+  end
+end
+"""
 _PROTO = """\
 syntax = "proto3";
 
@@ -71,6 +85,7 @@ message Event {
             _OBJC,
             "1-13 class Cart, 4-8 method Cart.initWithShop, 9-10 method Cart.close, 12-12 method Cart.total",
         ),
+        ("ruby", _RUBY, "1-12 class Cart, 3-6 method Cart.total, 7-8 method Cart.close, 9-10 method Cart.total"),
         (
             "proto",
             _PROTO,

@@ -63,7 +63,7 @@ GRAMMARS: Final = {
             "call": dynamic(_call),
             "assignment": dynamic(_constant),
         },
-        transparent="body_statement singleton_class begin if unless",
+        transparent="body_statement singleton_class begin if unless then else elsif",
         bodies="body_statement do_block block",
     )
 }
