@@ -40,6 +40,22 @@ _OBJC = """\
 - (int)total { return 1; }
 @end
 """
+_SWIFT = """\
+final class World {
+    #if canImport(Darwin)
+    @objc
+    var examples: [Example] = []
+    #elseif os(Linux)
+    var others: [Example] = []
+    #endif
+
+    func run() {
+        #if DEBUG
+        log()
+        #endif
+    }
+}
+"""
 _RUBY = """\
 class Cart
   if Shop.open?
@@ -84,6 +100,11 @@ message Event {
             "objc",
             _OBJC,
             "1-13 class Cart, 4-8 method Cart.initWithShop, 9-10 method Cart.close, 12-12 method Cart.total",
+        ),
+        (
+            "swift",
+            _SWIFT,
+            "1-14 class World, 3-4 property World.examples, 6-6 property World.others, 9-13 method World.run",
         ),
         ("ruby", _RUBY, "1-12 class Cart, 3-6 method Cart.total, 7-8 method Cart.close, 9-10 method Cart.total"),
         (
