@@ -12,6 +12,9 @@ from gitmem.chunking.grammar import LineRules
 from gitmem.chunking.text_node import COMMENT, LINES, TextNode
 
 _LINE: Final = re.compile(rb"^(?P<indent>[ \t]*)(?P<text>\S[^\n]*)$", re.MULTILINE)
+_BLOCKS: Final = ((b"/*", b"*/"), (b"<#", b"#>"), (b"(*", b"*)"), (b"{-", b"-}"), (b"/-", b"-/"), (b"<!--", b"-->"))
+"""How comments of several lines begin, where they are comments at all, and how they end."""
+
 _IDENTIFIER: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_IDENTIFIERS: Final = 50_000
 """Identifiers of one file that are looked at."""
@@ -59,9 +62,12 @@ def _split_lines(data: bytes, rules: LineRules) -> list[tuple[int, int, int, boo
     stands further to the left.
     """
     lines = []
+    comment_end, unclosed = 0, set[bytes]()
     for line in _LINE.finditer(data):
         start, end = line.start("text"), line.end() - (data[line.end() - 1] == 13)
-        is_comment = rules.comment.match(data, start, end) is not None
+        is_comment = start < comment_end or rules.comment.match(data, start, end) is not None
+        if is_comment and start >= comment_end:
+            comment_end = _end_of_block(data, start, unclosed)
         lines.append((start, end, len(line["indent"].expandtabs(_TAB)), is_comment))
     below = 0
     for place in range(len(lines) - 1, -1, -1):
@@ -69,6 +75,20 @@ def _split_lines(data: bytes, rules: LineRules) -> list[tuple[int, int, int, boo
         below = max(indent, below) if is_comment else indent
         lines[place] = (start, end, below, is_comment)
     return lines
+
+
+def _end_of_block(data: bytes, start: int, unclosed: set[bytes]) -> int:
+    """Return the end of the comment of several lines that begins at an offset, 0 if none does or it has no end.
+
+    Adds to `unclosed` the ends that the text does not have any more, so that each is looked for once.
+    """
+    for opening, closing in _BLOCKS:
+        if data.startswith(opening, start) and closing not in unclosed:
+            end = data.find(closing, start + len(opening))
+            if end < 0:
+                unclosed.add(closing)
+            return end + 1
+    return 0
 
 
 def _header(data: bytes, start: int, end: int, indent: int, rules: LineRules) -> tuple[str, tuple[int, int]] | None:

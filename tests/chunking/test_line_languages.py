@@ -631,3 +631,24 @@ def test_a_constant_ends_on_its_line_though_no_word_ends_it() -> None:
     text = b"module shop;\n  typedef int price_t;\n  assign total = 1;\n  wire open;\nendmodule\n"
     elements = {each.symbol: (each.first_line, each.last_line) for each in find_elements(text, "verilog").elements}
     assert elements == {"shop": (1, 5), "shop.price_t": (2, 2)}
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("verilog", "/*\nmodule old;\ncall(1);\n*/\nmodule shop;\nendmodule\n"),
+        ("powershell", "<#\n.NOTES\nfunction old { Get-Old }\n#>\nfunction shop {\n    $x `\n\n}\nclass ( {\n"),
+        ("rocq", "(* As\nLemma old : call(1).\n*)\nLemma shop : True.\n"),
+        ("modelica", "/* As\nmodel old\n  call(1);\n*/ \nmodel shop\nend shop;\n"),
+    ],
+)
+def test_a_comment_of_several_lines_defines_and_calls_nothing(language: str, text: str) -> None:
+    blob = chunk_blob(text.encode(), language)
+    assert_sound(text.encode(), blob)
+    assert [each.symbol for each in find_elements(text.encode(), language).elements][:1] == ["shop"]
+    assert not {b"old", b"call", b"Get-Old"} & set(blob.names[2])
+
+
+def test_a_comment_without_an_end_is_one_line() -> None:
+    elements = find_elements(b"/* Open\nmodule shop;\nendmodule\n", "verilog").elements
+    assert [each.symbol for each in elements] == ["shop"]
