@@ -82,7 +82,13 @@ def test_annotations_are_decorators_with_types() -> None:
 
 
 def test_other_text_keeps_its_form() -> None:
-    for text in ('@file:JvmName("A")\n', "\n@file:Suppress\n", "val x = 1\n", "class A {\n    @B\n    fun f() {}\n}\n"):
+    for text in (
+        '@file:JvmName("A")\n',
+        "\n@file:Suppress\n",
+        "val x = 1\n",
+        "\n@Inject val x = 1\n",
+        "class A {\n    @B\n}\n",
+    ):
         data = text.encode()
         assert with_plain_heads(data, data, "kotlin") == data
     data = _SCREEN.encode()
