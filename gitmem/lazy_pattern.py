@@ -15,6 +15,14 @@ def lazy_pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     return cast("re.Pattern[AnyStr]", _LazyPattern(source, flags))
 
 
+def line_pattern(source: bytes) -> re.Pattern[bytes]:
+    """Return a lazy pattern for the beginning of a line, behind blanks.
+
+    It begins with a line feed, which is found faster than `^` is: search it in bytes that begin with one.
+    """
+    return lazy_pattern(rb"\n[ \t]*+(?:" + source + rb")")
+
+
 class _LazyPattern:
     """Source of a pattern. Once it is compiled, its methods are those of the pattern, at no cost."""
 

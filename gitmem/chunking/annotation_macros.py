@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from gitmem.chunking.attribute_macros import LANGUAGES
-from gitmem.chunking.commented_spans import AnnotationName, end_of_arguments, names_in_spans, with_comments
+from gitmem.chunking.commented_spans import HiddenName, end_of_arguments, names_in_spans, with_comments
 
 # It begins with a line feed, which is found faster than the beginning of a line; on the first line there is none.
 _MACRO: Final = re.compile(rb"\n[ \t]*+([A-Z_][A-Z0-9_]{2,})(?:[ \t]*(\()|[ \t\r]*(?=\n|\Z))")
@@ -56,7 +56,7 @@ def with_commented_annotations(text: bytes, data: bytes, grammar: str) -> bytes:
     return with_comments(text, data, _find_spans(data)) if grammar in LANGUAGES else text
 
 
-def find_annotation_names(data: bytes) -> Iterator[AnnotationName]:
+def find_annotation_names(data: bytes) -> Iterator[HiddenName]:
     """Yield the names in annotations: macros with arguments are called."""
     return names_in_spans(data, _find_spans(data), "call")
 

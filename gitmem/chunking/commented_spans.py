@@ -15,13 +15,13 @@ _WORD: Final = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|([A-Za-z_]\w*)")
 _CAPITAL: Final = re.compile(rb"_*[A-Z]")
 
 
-class AnnotationName(NamedTuple):
-    """A name in an annotation: its place, its kind of occurrence, and where the annotation begins."""
+class HiddenName(NamedTuple):
+    """A name in text that the parser does not see: its start, its kind of occurrence, and the place of that text."""
 
     start: int
     text: bytes
     kind: str
-    annotation: int
+    place: int
 
 
 def end_of_arguments(data: bytes, start: int) -> int:
@@ -59,7 +59,7 @@ def with_comments(text: bytes, data: bytes, spans: Sequence[tuple[int, int]]) ->
     return bytes(changed)
 
 
-def names_in_spans(data: bytes, spans: Sequence[tuple[int, int]], kind: str) -> Iterator[AnnotationName]:
+def names_in_spans(data: bytes, spans: Sequence[tuple[int, int]], kind: str) -> Iterator[HiddenName]:
     """Yield the names in annotations: `kind` is that of the first name, all others are types.
 
     Names of types begin with a capital letter where annotations are part of the language, as decorators are.
@@ -68,5 +68,5 @@ def names_in_spans(data: bytes, spans: Sequence[tuple[int, int]], kind: str) -> 
         own = kind if kind == "decorator" or data[end - 1 : end] == b")" else "type"
         for word in _WORD.finditer(data, start, end):
             if word[1] and (kind != "decorator" or _CAPITAL.match(word[1])):
-                yield AnnotationName(word.start(), word[1], own, start)
+                yield HiddenName(word.start(), word[1], own, start)
                 own = "type"

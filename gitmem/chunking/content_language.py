@@ -10,16 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gitmem.chunking.languages import LANGUAGES, TEXT, language_from_head, language_named
-from gitmem.lazy_pattern import lazy_pattern
+from gitmem.lazy_pattern import lazy_pattern, line_pattern
 
 _SHELL: Final = "bash"
 _READ: Final = 1 << 16
 """Bytes of a file in which a pattern is looked for."""
-
-
-def _line(pattern: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for the beginning of a line, behind blanks. A line feed is found faster than `^` is."""
-    return lazy_pattern(rb"\n[ \t]*+(?:" + pattern + rb")")
 
 
 def _start(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
@@ -27,8 +22,10 @@ def _start(pattern: bytes, flags: int = 0) -> re.Pattern[bytes]:
     return lazy_pattern(rb"\A\n(?:" + pattern + rb")", flags)
 
 
-_PASCAL: Final = _line(rb"(?i:unit|program|library|uses)[ \t]+\w[\w., \t]*;")
-_BITBAKE: Final = _line(rb"(?:SUMMARY|DESCRIPTION|LICENSE|SRC_URI|DEPENDS|RDEPENDS)[ \t]*\??[+.:]?=|inherit[ \t]+[a-z]")
+_PASCAL: Final = line_pattern(rb"(?i:unit|program|library|uses)[ \t]+\w[\w., \t]*;")
+_BITBAKE: Final = line_pattern(
+    rb"(?:SUMMARY|DESCRIPTION|LICENSE|SRC_URI|DEPENDS|RDEPENDS)[ \t]*\??[+.:]?=|inherit[ \t]+[a-z]"
+)
 _GO_TAG: Final = lazy_pattern(
     rb"(?<!\$)\{\{-?\s*(?:(?:define|template|block|include|partial)\s+[\"(]|(?:range|if|with)\s+[.$(\w]"
     rb"|\$\w+\s+:?=\s|\.(?:Values|Release|Chart|Params|Content|Title)\b)"
@@ -36,35 +33,38 @@ _GO_TAG: Final = lazy_pattern(
 _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     TEXT: [(_start(rb"(?:[.']\\\"[^\n]*\n|[.'][ \t]*\n|\s)*\.(?:TH|Dd)[ \t]"), "roff")],
     "c": [
-        (_line(rb"(?:@interface|@protocol|@implementation|#import)\b"), "objc"),
+        (line_pattern(rb"(?:@interface|@protocol|@implementation|#import)\b"), "objc"),
         (lazy_pattern(rb"std::"), "cpp"),
         (lazy_pattern(rb"#include <(?:string|vector|memory|map|iostream|cstdint|cstddef|utility|type_traits)>"), "cpp"),
         (
-            _line(rb"class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):"),
+            line_pattern(rb"class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):"),
             "cpp",
         ),
     ],
     # V, Verilog and Rocq.
     "v": [
-        (_line(rb"module[ \t]+\w+[ \t]*[#(;]|endmodule\b|`(?:timescale|default_nettype|include|define)\b"), "verilog"),
-        (_line(rb"(?:From[ \t][\w.]+[ \t]+)?Require[ \t]|(?:Theorem|Lemma|Fixpoint|Inductive|Proof)\b"), "rocq"),
+        (
+            line_pattern(rb"module[ \t]+\w+[ \t]*[#(;]|endmodule\b|`(?:timescale|default_nettype|include|define)\b"),
+            "verilog",
+        ),
+        (line_pattern(rb"(?:From[ \t][\w.]+[ \t]+)?Require[ \t]|(?:Theorem|Lemma|Fixpoint|Inductive|Proof)\b"), "rocq"),
     ],
     # Perl, Raku and Prolog.
     "perl": [
-        (_line(rb"use[ \t]+v6|unit[ \t]+(?:module|class)\b"), "raku"),
-        (_line(rb"(?:use|my|our|sub|package|local)\b"), "perl"),
+        (line_pattern(rb"use[ \t]+v6|unit[ \t]+(?:module|class)\b"), "raku"),
+        (line_pattern(rb"(?:use|my|our|sub|package|local)\b"), "perl"),
         (lazy_pattern(rb"^(?::-|[a-z]\w*(?:\([^\n]*\))?[ \t]*(?::-|-->))", re.MULTILINE), "prolog"),
     ],
     # Objective-C, MATLAB and the Wolfram language.
     "objc": [
         (
-            _line(
+            line_pattern(
                 rb"@(?:interface|protocol|implementation|class|import|end)\b"
                 rb"|#[ \t]*(?:import|include)[ \t]*[<\"]|#(?:define|if)"
             ),
             "objc",
         ),
-        (_line(rb"(?:function\b|classdef\b|%|end[ \t]*(?:\n|\Z))"), "matlab"),
+        (line_pattern(rb"(?:function\b|classdef\b|%|end[ \t]*(?:\n|\Z))"), "matlab"),
         (_start(rb"\s*\(\*"), TEXT),
     ],
     # Classes of LaTeX, of Apex and of Visual Basic.
@@ -72,11 +72,14 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         (lazy_pattern(rb"\\(?:begin|section|chapter|documentclass|usepackage|def|newcommand|Provides\w+|NeedsTeXFormat)\b"),
          "latex"),
         (_start(rb"\s*VERSION[ \t]+[\d.]+[ \t]+CLASS"), "visualbasic"),
-        (_line(rb"(?i:(?:public|private|global)[ \t]+(?:[a-z]+[ \t]+){0,4}(?:class|interface|enum)[ \t]+\w)"), "apex"),
+        (
+            line_pattern(rb"(?i:(?:public|private|global)[ \t]+(?:[a-z]+[ \t]+){0,4}(?:class|interface|enum)[ \t]+\w)"),
+            "apex",
+        ),
     ],
     # F#, shaders and Forth.
     "fsharp": [
-        (_line(rb"#version\b|(?:precision|uniform|varying)[ \t]+\w|void[ \t]+main[ \t]*\("), "glsl"),
+        (line_pattern(rb"#version\b|(?:precision|uniform|varying)[ \t]+\w|void[ \t]+main[ \t]*\("), "glsl"),
         (lazy_pattern(rb"^(?::[ \t]+\S|\\[ \t])", re.MULTILINE), TEXT),
     ],
     # Translations of Qt.
@@ -87,7 +90,12 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         (lazy_pattern(rb"<\?"), "php"),
         (_BITBAKE, "bitbake"),
         (_PASCAL, "pascal"),
-        (_line(rb"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b|(?:static|extern|typedef|struct)[ \t]+\w"), "c"),
+        (
+            line_pattern(
+                rb"#[ \t]*(?:include|define|if|ifdef|ifndef|pragma)\b|(?:static|extern|typedef|struct)[ \t]+\w"
+            ),
+            "c",
+        ),
         (lazy_pattern(rb""), TEXT),
     ],
     # Templates of pages.
@@ -137,9 +145,12 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     "clojure": [(_BITBAKE, "bitbake")],
     "pascal": [
         (_PASCAL, "pascal"),
-        (_line(rb"(?:class|define|node)[ \t]+['\"\w:]+[^\n;]*[({]|(?:include|contain)[ \t]+(?:::)?[a-z]\w*"), "puppet"),
+        (
+            line_pattern(rb"(?:class|define|node)[ \t]+['\"\w:]+[^\n;]*[({]|(?:include|contain)[ \t]+(?:::)?[a-z]\w*"),
+            "puppet",
+        ),
     ],
-    "commonlisp": [(_line(rb"(?:__kernel|__global)[ \t]+\w|kernel[ \t]+void\b|#pragma[ \t]+OPENCL"), "c")],
+    "commonlisp": [(line_pattern(rb"(?:__kernel|__global)[ \t]+\w|kernel[ \t]+void\b|#pragma[ \t]+OPENCL"), "c")],
 }  # fmt: skip
 
 

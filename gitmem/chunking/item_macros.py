@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
+from gitmem.chunking.commented_spans import HiddenName
 from gitmem.named_tuple import NamedTuple
 
 LANGUAGE: Final = "rust"
@@ -83,10 +84,11 @@ def without_item_macros(data: bytes, grammar: str) -> bytes:
     return bytes(text)
 
 
-def find_item_macros(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the macros around items: where the name of each begins, and the name."""
+def find_item_macros(data: bytes) -> Iterator[HiddenName]:
+    """Yield the names of macros around items, which are calls."""
     for macro in _find_macros(data):
-        yield macro.opened - len(macro.head) + macro.head.rindex(macro.name + b"!"), macro.name
+        head = macro.opened - len(macro.head)
+        yield HiddenName(head + macro.head.rindex(macro.name + b"!"), macro.name, "call", head)
 
 
 class _Macro(NamedTuple):

@@ -4,8 +4,7 @@ It takes some annotations at the top level, with the declaration behind them, fo
 `@Composable`, `private fun CartPreview() {`. They become comments, and their names are found in the text.
 
 It ends a class at its name if annotations or modifiers of the constructor follow on the next line, as formatters write
-them: `class Reader`, `@JvmOverloads`, `constructor(`. The members are lost then, or belong to a method. And it goes on
-behind a class without a body if the next declaration is annotated: `annotation class Marker`, `@Retention`.
+them: `class Reader`, `@JvmOverloads`, `constructor(`. The members are lost then, or belong to a method.
 """
 
 import re
@@ -13,21 +12,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from gitmem.chunking.commented_spans import AnnotationName, end_of_arguments, names_in_spans, with_comments
+from gitmem.chunking.commented_spans import HiddenName, end_of_arguments, names_in_spans, with_comments
 
 LANGUAGE: Final = "kotlin"
 _ANNOTATED: Final = re.compile(rb"\n(?=@(?!file:))")
 _ANNOTATION: Final = re.compile(rb"@(?:\w+:)?[A-Za-z_][\w.]*(\()?")
 _GAP: Final = re.compile(rb"[ \t]*")
-_NAME: Final = rb"\bclass[ \t]+\w+(?:<[^<>\n{}()]{0,200}>)?"
 _CONSTRUCTOR: Final = re.compile(
-    _NAME + rb"[ \t]*\r?\n\s*+"
+    rb"\bclass[ \t]+\w+(?:<[^<>\n{}()]{0,200}>)?[ \t]*\r?\n\s*+"
     rb"(?=(?:(?:@\w[\w.]*(?:\([^()\n]{0,200}\))?|private|internal|protected|public)\s+){1,8}constructor\b)"
 )
 _FEED: Final = re.compile(rb"[\r\n]")
-_WITHOUT_BODY: Final = re.compile(
-    rb"(" + _NAME + rb")(?=[ \t\r]*\n)[ \t\r\n](?=\s*+(?:(?://[^\n]*|/\*(?:[^*]|\*(?!/)){0,4000}+\*/)\s*+)*+@)"
-)
 
 
 def with_plain_heads(text: bytes, data: bytes, grammar: str) -> bytes:
@@ -36,10 +31,10 @@ def with_plain_heads(text: bytes, data: bytes, grammar: str) -> bytes:
         return text
     if b"constructor" in text:
         text = _CONSTRUCTOR.sub(lambda head: _FEED.sub(b" ", head[0]), text)
-    return with_comments(_WITHOUT_BODY.sub(rb"\1;", text), data, _find_annotations(data))
+    return with_comments(text, data, _find_annotations(data))
 
 
-def find_annotations(data: bytes) -> Iterator[AnnotationName]:
+def find_annotations(data: bytes) -> Iterator[HiddenName]:
     """Yield the names in the annotations that became comments."""
     return names_in_spans(data, _find_annotations(data), "decorator")
 

@@ -8,23 +8,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from gitmem.chunking.annotation_macros import find_annotation_names
 from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
-from gitmem.chunking.attribute_macros import find_attribute_macros
-from gitmem.chunking.described_heads import find_descriptions, find_fixtures
+from gitmem.chunking.described_heads import find_descriptions
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.grammars.macro_names import unmasked
+from gitmem.chunking.hidden_names import find_hidden_names
 from gitmem.chunking.import_statements import read_imports
-from gitmem.chunking.item_macros import LANGUAGE as ITEM_MACROS
-from gitmem.chunking.item_macros import find_item_macros
-from gitmem.chunking.kotlin_heads import LANGUAGE as KOTLIN
-from gitmem.chunking.kotlin_heads import find_annotations
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
@@ -75,9 +69,6 @@ _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
-_ANNOTATED: Final = {**dict.fromkeys(WITH_MACROS, find_annotation_names), KOTLIN: find_annotations}
-"""Languages with annotations that are comments for the parser, and how the names in them are found."""
-
 _LAST_NAME: Final = re.compile(LETTER + rb"+[?!]?$")
 _MEMBER_MARKS: Final = (b".", b"->", b"::")
 
@@ -117,17 +108,7 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
             names += imports
             statements.append((start, end))
     _add_names(data, captures, find_units, statements, names, language)
-    if language in WITH_MACROS:
-        hidden = chain(find_attribute_macros(data), find_fixtures(data))
-        names += [(start, _TYPE, name, b"") for start, name in hidden if _is_code(root, start)]
-    if language in _ANNOTATED:
-        names += [
-            (each.start, _CODES[each.kind], each.text, b"")
-            for each in _ANNOTATED[language](data)
-            if _is_code(root, each.annotation)
-        ]
-    if language == ITEM_MACROS:
-        names += [(start, _CALL, macro, b"") for start, macro in find_item_macros(data)]
+    names += [(each.start, _CODES[each.kind], each.text, b"") for each in find_hidden_names(data, root, language)]
     written = find_text_names(data, root, language)
     names += [(each.start, _CODES[each.kind], each.name, each.receiver) for each in written]
     names += [
@@ -140,12 +121,6 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     starts, kinds, texts, receivers = zip(*names[:_MAX_OCCURRENCES], strict=True)
     feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
     return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
-
-
-def _is_code(root: Node, start: int) -> bool:
-    """Return whether an offset is outside of comments and strings. At the start of a comment there was code."""
-    node = root.descendant_for_byte_range(start, start + 1)
-    return node is None or node.start_byte == start or not any(word in node.type for word in ("comment", "string"))
 
 
 def _find_captures(data: bytes, root: Node, language: str) -> Mapping[str, Sequence[Node]]:

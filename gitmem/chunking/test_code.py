@@ -8,13 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from gitmem.lazy_pattern import lazy_pattern
-
-
-def _line(pattern: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for the beginning of a line, behind blanks. A line feed is found faster than `^` is."""
-    return lazy_pattern(rb"\n[ \t]*+(?:" + pattern + rb")")
-
+from gitmem.lazy_pattern import line_pattern
 
 _DESCRIBED: Final = (
     rb"(?:describe|context|it|test|suite|specify|scenario|bench|test_that|Deno\.test|QUnit\.test)"
@@ -22,14 +16,14 @@ _DESCRIBED: Final = (
 )
 """A call with a description: `it("signs cookies", ...)`, `test.each(rows)("adds %s", ...)`, `describe "sign" do`."""
 
-_SCRIPT: Final = _line(_DESCRIBED)
-_JVM: Final = _line(
+_SCRIPT: Final = line_pattern(_DESCRIBED)
+_JVM: Final = line_pattern(
     rb"@(?:\w+Test|Test|Property|Benchmark|TestFactory|TestTemplate|Before\w*|After\w*)\b"
     rb"|(?:test|it|describe|property|scenario|feature|should|given|context|expect)[ \t]*\([ \t]*(?:\n[ \t]*)?\""
     rb"|\"[^\"\n]+\"[ \t]+(?:should|must|can|in|when|-|\{|\.test)|def[ \t]+(?:test\w*[ \t]*\(|[\"'])"
     rb"|(?:abstract[ \t]+)?(?:class|object)[ \t]+\w+[^\n{]*(?:\bextends|:)[ \t]*\w*(?:Test|Tests|Spec|Suite|TestCase)\b"
 )
-_C: Final = _line(
+_C: Final = line_pattern(
     rb"(?:TEST|TYPED_TEST|BOOST_\w*TEST|SECTION|SCENARIO|START_TEST|QTEST|QCOMPARE|QVERIFY|BENCHMARK|BEGIN_DEFINE_SPEC"
     rb"|IMPLEMENT_\w*TEST|ASSERT|EXPECT|CHECK|REQUIRE|assert|g_assert)\w*[ \t]*\("
     rb"|(?:static[ \t]+)?(?:void|int|bool)[ \t]+(?:\w+::)?test_?\w*[ \t]*\("
@@ -38,35 +32,35 @@ _PATTERNS: Final[Mapping[str, re.Pattern[bytes]]] = {
     **dict.fromkeys(("javascript", "typescript", "tsx", "coffeescript", "vue", "svelte", "lua", "luau"), _SCRIPT),
     **dict.fromkeys(("java", "kotlin", "scala", "groovy"), _JVM),
     **dict.fromkeys(("c", "cpp", "cuda", "arduino", "objc"), _C),
-    "python": _line(rb"(?:async[ \t]+)?def[ \t]+test|class[ \t]+\w+\([^)\n]*TestCase\b"),
-    "csharp": _line(
+    "python": line_pattern(rb"(?:async[ \t]+)?def[ \t]+test|class[ \t]+\w+\([^)\n]*TestCase\b"),
+    "csharp": line_pattern(
         rb"\[(?:\w+:[ \t]*)?(?:\w*Fact|\w*Theory|Test|TestMethod|TestCase|TestFixture|UnityTest|SetUp|DataTestMethod"
         rb"|Property|Benchmark)\b"
     ),
-    "go": _line(
+    "go": line_pattern(
         rb"func[ \t]+(?:\([^)\n]*\)[ \t]*)?(?:Test|Benchmark|Fuzz|Example)\w*\("
         rb"|(?:var[ \t]+_[ \t]*=[ \t]*)?(?:Describe|It|Specify)\("
     ),
-    "rust": _line(rb"#\[(?:\w+::)*(?:test|bench|rstest|quickcheck)\b|(?:debug_)?assert\w*!"),
-    "ruby": _line(
+    "rust": line_pattern(rb"#\[(?:\w+::)*(?:test|bench|rstest|quickcheck)\b|(?:debug_)?assert\w*!"),
+    "ruby": line_pattern(
         rb"class[ \t]+\w+[ \t]*<[ \t]*[\w:]*(?:Test|TestCase)\b|def[ \t]+test_|should[ \t]+['\"]|RSpec\.|" + _DESCRIBED
     ),
-    "php": _line(
+    "php": line_pattern(
         rb"(?:public[ \t]+)?function[ \t]+test|#\[Test\b"
         rb"|(?:final[ \t]+|abstract[ \t]+)?class[ \t]+\w+[ \t]+extends[ \t]+\w*TestCase|" + _DESCRIBED
     ),
-    "swift": _line(
+    "swift": line_pattern(
         rb"func[ \t]+test|@Test\b|@Suite\b|(?:final[ \t]+)?class[ \t]+\w+[ \t]*:[ \t]*\w*TestCase|" + _DESCRIBED
     ),
-    "dart": _line(rb"(?:blocTest|testWidgets)\b|(?:test|group)\([ \t]*(?:\n[ \t]*)?['\"]"),
-    "elixir": _line(rb"(?:test|describe|property|doctest)[ \t]+[\"A-Z]|use[ \t]+[\w.]*Case\b"),
-    "powershell": _line(rb"(?i:describe|context|it)[ \t]+['\"{-]"),
-    "perl": _line(rb"(?:ok|is|isnt|like|is_deeply|subtest|done_testing|plan)\b"),
-    "haskell": _line(rb"(?:describe|it|testCase|testGroup|testProperty|prop_\w+|test_\w+)\b|[^\n]*\bhspec\b"),
-    "bash": _line(rb"@test\b|test_expect_success\b|(?:function[ \t]+)?test\w*[ \t]*\("),
-    "apex": _line(rb"@(?i:isTest)\b|(?i:static[ \t]+testMethod)\b"),
-    "gdscript": _line(rb"func[ \t]+test_"),
-    "zig": _line(rb"test[ \t]+[\"{]"),
+    "dart": line_pattern(rb"(?:blocTest|testWidgets)\b|(?:test|group)\([ \t]*(?:\n[ \t]*)?['\"]"),
+    "elixir": line_pattern(rb"(?:test|describe|property|doctest)[ \t]+[\"A-Z]|use[ \t]+[\w.]*Case\b"),
+    "powershell": line_pattern(rb"(?i:describe|context|it)[ \t]+['\"{-]"),
+    "perl": line_pattern(rb"(?:ok|is|isnt|like|is_deeply|subtest|done_testing|plan)\b"),
+    "haskell": line_pattern(rb"(?:describe|it|testCase|testGroup|testProperty|prop_\w+|test_\w+)\b|[^\n]*\bhspec\b"),
+    "bash": line_pattern(rb"@test\b|test_expect_success\b|(?:function[ \t]+)?test\w*[ \t]*\("),
+    "apex": line_pattern(rb"@(?i:isTest)\b|(?i:static[ \t]+testMethod)\b"),
+    "gdscript": line_pattern(rb"func[ \t]+test_"),
+    "zig": line_pattern(rb"test[ \t]+[\"{]"),
 }  # fmt: skip
 
 

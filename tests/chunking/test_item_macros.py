@@ -92,8 +92,8 @@ def test_items_define_and_call_names() -> None:
 
 def test_macros_are_found_where_their_names_are() -> None:
     data = CODE.encode()
-    assert all(data[start : start + len(name) + 1] == name + b"!" for start, name in find_item_macros(data))
-    assert [name for _, name in find_item_macros(b"a::b! { fn x() {} }\n")] == [b"b"]
+    assert all(data[start : start + len(name) + 1] == name + b"!" for start, name, *_ in find_item_macros(data))
+    assert [each.text for each in find_item_macros(b"a::b! { fn x() {} }\n")] == [b"b"]
 
 
 @pytest.mark.parametrize(
@@ -122,3 +122,8 @@ def test_the_parser_gets_as_many_bytes() -> None:
     assert free.count(b"\n") == data.count(b"\n")
     assert without_item_macros(data, "cpp") == data
     assert without_item_macros(b"a!{fn x() {}}\n", "rust").strip() == b"fn x() {}"
+
+
+def test_a_macro_around_items_in_a_text_is_no_call() -> None:
+    text = 'const CODE: &str = "\ncfg_net! {\n    fn f() {}\n}\n";\ncfg_if! {\n    fn g() {}\n}\n'
+    assert names_of(text, "rust", "call") == ["cfg_if"]
