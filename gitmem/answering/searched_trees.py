@@ -218,9 +218,10 @@ def path_weight(path: str, may_test: bool = True) -> float:
 
 def is_test_file(file: "FileNames") -> bool:
     """Return whether a file is a test."""
-    from gitmem.search.path_roles import file_role
+    from gitmem.search.path_roles import path_role, role_without_tests
 
-    return file_role(file.path, may_test=file.may_test) == "test"
+    # Most paths say no, so the index is asked about few files.
+    return path_role(file.path) == "test" and (file.may_test or role_without_tests(file.path) == "test")
 
 
 def label_of(trees: SearchedTrees[State], entry: int) -> str:
