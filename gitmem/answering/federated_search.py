@@ -30,6 +30,7 @@ from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
 from gitmem.search.fuse import RRF_K
 from gitmem.search.hits import Hit
 from gitmem.search.outdated import Outdated
+from gitmem.search.parsed_query import Name
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope, passing_paths
 from gitmem.search.unit_meaning import QueryMeaning
@@ -59,7 +60,9 @@ class MemberHit(NamedTuple):
 
 
 class FederatedResult(NamedTuple):
-    """Terms, rejected results and notes as in SearchResult, and the hits of all members; their scores never rise.
+    """Terms, rejected results, notes and named members of classes as in SearchResult, and the hits of all repositories.
+
+    The scores of the hits never rise.
 
     `meanings` are those of SearchResult by the number of the member, which differ between models.
     """
@@ -69,6 +72,7 @@ class FederatedResult(NamedTuple):
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     meanings: Mapping[int, QueryMeaning] = NO_MEANINGS
+    named_members: tuple[Name, ...] = ()
 
 
 class FederatedSearcher:
@@ -104,7 +108,9 @@ class FederatedSearcher:
             if result.meaning is not None
             for number in group.numbers
         }
-        return FederatedResult(results[0][0].terms, hits, add_rejected(rejected), tuple(notes), meanings)
+        return FederatedResult(
+            results[0][0].terms, hits, add_rejected(rejected), tuple(notes), meanings, results[0][0].named_members
+        )
 
 
 def _of_one(result: SearchResult) -> FederatedResult:
@@ -114,7 +120,7 @@ def _of_one(result: SearchResult) -> FederatedResult:
     """
     hits = [MemberHit(0, hit) for hit in result.hits]
     meanings = {} if result.meaning is None else {0: result.meaning}
-    return FederatedResult(result.terms, hits, result.rejected, result.notes, meanings)
+    return FederatedResult(result.terms, hits, result.rejected, result.notes, meanings, result.named_members)
 
 
 def add_rejected(rejected: Sequence[Rejected]) -> Rejected | None:

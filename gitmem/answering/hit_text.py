@@ -86,7 +86,7 @@ def read_hits(
 
     data = _read_blobs(searcher, found.hits, reader)
     texts = {hit.source: text_of(data[hit.blob], hit.language) for hit in found.hits}
-    hits = choose_units(found.hits, texts, found.terms, limit, found.meaning)
+    hits = choose_units(found.hits, texts, found.terms, limit, found.meaning, found.named_members)
     files = searcher.files
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]

@@ -216,7 +216,7 @@ def _read_answers(
     if candidates is None or not result.hits:
         return {}, []
     texts = _read_texts(database, candidates.view, result.hits)
-    hits = choose_units(result.hits, texts, result.terms, limit, result.meaning)
+    hits = choose_units(result.hits, texts, result.terms, limit, result.meaning, result.named_members)
     lines = _cut_lines(texts, candidates, hits, result.terms)
     # Only the whole text shows that a chunk belongs to a key that began in an earlier chunk.
     safe_texts = {source: mask_private_keys(text) for source, text in texts.items()}

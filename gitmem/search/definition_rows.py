@@ -1,17 +1,20 @@
 """Find the rows that define a name of the query. If no retriever finds one, they are candidates nonetheless.
 
 A class that everything mentions has a common name, and hundreds of rows repeat it more often than its definition does.
+Of a member (`Call.execute`) many classes may have one.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, distinct
 from gitmem.search.lexical import LexicalQuery
-from gitmem.search.parsed_query import ParsedQuery, spelled_names
-from gitmem.search.qualified_names import defines_own_name, fold, qualified_names
+from gitmem.search.parsed_query import Name, ParsedQuery, spelled_names
+from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
 from gitmem.search.scope import Scope
+from gitmem.search.term_postings import FieldPostings
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import terms_of
 
@@ -21,16 +24,17 @@ MAX_ROWS: Final = 2_000
 MAX_DEFINITIONS: Final = 20
 """Definitions of one name. More of them, as of `fit` or `main`, do not say which is meant, unless case or kind do."""
 
-_TYPES: Final = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
-
 MAX_RECENT: Final = 4096
 """Names whose definitions a scope of many segments keeps: reading the symbols takes as long as the rest of a search."""
 
 
 def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[np.int64]]:
     """Return for names of the query the rows in scope that define them, ascending."""
-    wanted = _names_by_term(query)
-    found: list[NDArray[np.int64]] = []
+    found, qualified = _find_members(query, lexical)
+    others = [name for name in query.names if name not in qualified]
+    # A field or an abstract method may have no row of its own; then that of its class is meant.
+    classes = [name[:-1] for name in others if query.coded and len(name) > 1]
+    wanted = _names_by_term([*others, *classes])
     read = 0
     # The rarest names first: they are the most specific, and cheap.
     for term in sorted(lexical.terms, key=lambda term: len(term.postings.symbol)):
@@ -41,7 +45,7 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
         if read > MAX_ROWS:
             break
         for name in wanted[term.name]:
-            own = _find_defining(lexical.scope, name, rows)
+            own = _find_defining(lexical.scope, (name,), rows)
             if len(own) > MAX_DEFINITIONS:
                 own = _most_likely(lexical.scope, own, spelled_names(query))
             if 0 < len(own) <= MAX_DEFINITIONS:
@@ -49,19 +53,49 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
     return found
 
 
-def _names_by_term(query: ParsedQuery) -> dict[str, list[str]]:
-    """Return the names of a query by the term under which the index has them: `registry` by its stem `registri`."""
+def _find_members(query: ParsedQuery, lexical: LexicalQuery) -> tuple[list[NDArray[np.int64]], set[Name]]:
+    """Return the rows that define members of classes as the query qualifies them (`Call.execute`), and these names."""
+    found, names = [], set()
+    postings = {term.name: term.postings.symbol for term in lexical.terms}
+    for name in query.names:
+        if len(name) < 2:
+            continue
+        # Rows whose symbols have both words are few, even if each of them is in thousands.
+        own, around = (_rows_with_name(postings, part) for part in (name[-1], name[-2]))
+        both = np.intersect1d(own, around, assume_unique=True)
+        if not 0 < len(both) <= MAX_ROWS:
+            continue
+        members = _find_defining(lexical.scope, tuple(map(fold, name)), both)
+        if 0 < len(members) <= MAX_DEFINITIONS:
+            found.append(np.array(members, np.int64))
+            names.add(name)
+    return found, names
+
+
+def _rows_with_name(postings: Mapping[str, FieldPostings], name: str) -> NDArray[np.int32]:
+    """Return the rows with a name in their symbols, ascending."""
+    rows = [postings[term].rows for term in _terms_of_name(fold(name)) if term in postings]
+    return distinct(np.concatenate([np.zeros(0, np.int32), *rows]))
+
+
+def _names_by_term(names: Iterable[Name]) -> dict[str, list[str]]:
+    """Return the last parts of names by the term under which the index has them: `registry` by its stem `registri`."""
     wanted: dict[str, list[str]] = {}
-    for name in dict.fromkeys(fold(each[-1]) for each in query.names):
-        stems = terms_of(name)
-        # Of a name of several parts only the whole is looked up: each part has far more rows.
-        for term in dict.fromkeys((*stems, name) if len(stems) == 1 else (name,)):
+    for name in dict.fromkeys(fold(each[-1]) for each in names):
+        for term in _terms_of_name(name):
             wanted.setdefault(term, []).append(name)
     return wanted
 
 
-def _find_defining(scope: Scope, name: str, rows: NDArray[np.int32]) -> list[int]:
-    """Return those of the rows with a name in their symbol that are in scope and define it."""
+def _terms_of_name(name: str) -> list[str]:
+    """Return the terms under which the index may have a name without underscores."""
+    stems = terms_of(name)
+    # Of a name of several parts only the whole is looked up: each part has far more rows.
+    return list(dict.fromkeys((*stems, name) if len(stems) == 1 else (name,)))
+
+
+def _find_defining(scope: Scope, name: Name, rows: NDArray[np.int32]) -> list[int]:
+    """Return those of the rows that are in scope and define a name, qualified or not, given without underscores."""
     recent = scope.recent_definitions
     if recent is not None and name in recent:
         return recent[name]
@@ -72,7 +106,7 @@ def _find_defining(scope: Scope, name: str, rows: NDArray[np.int32]) -> list[int
         row
         for row, symbol, kind in zip(*columns, strict=True)
         # A substring test rules out the many symbols that only share the stem, before their names are split.
-        if name in fold(symbol.lower()) and name in _defined_names(symbol, kind)
+        if name[-1] in fold(symbol.lower()) and _defines(symbol, kind, name)
     ]
     if recent is not None:
         if len(recent) >= MAX_RECENT:
@@ -89,7 +123,7 @@ def _most_likely(scope: Scope, rows: list[int], names: frozenset[str]) -> list[i
     numbers = np.array(rows, np.int64)
     if not names:
         kinds = scope.snapshot.gather(("kind",), numbers)["kind"]
-        return [row for row, kind in zip(rows, kinds.tolist(), strict=True) if CHUNK_TYPES[kind] in _TYPES]
+        return [row for row, kind in zip(rows, kinds.tolist(), strict=True) if CHUNK_TYPES[kind] in TYPES]
     symbols = scope.snapshot.symbols(numbers)
     return [
         row
@@ -98,6 +132,10 @@ def _most_likely(scope: Scope, rows: list[int], names: frozenset[str]) -> list[i
     ]
 
 
-def _defined_names(symbol: str, chunk_type: int) -> set[str]:
-    names = qualified_names(symbol)
-    return {fold(parts[-1].lower()) for parts in names if parts and defines_own_name(parts, chunk_type)}
+def _defines(symbol: str, chunk_type: int, name: Name) -> bool:
+    """Return whether one of the qualified names of a symbol ends with a name. Qualified, a constructor has its own."""
+    return any(
+        tuple(fold(part.lower()) for part in parts[-len(name) :]) == name
+        and (len(name) > 1 or defines_own_name(parts, chunk_type))
+        for parts in qualified_names(symbol)
+    )

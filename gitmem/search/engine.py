@@ -29,7 +29,7 @@ from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
 from gitmem.search.hits import LIFT, NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
 from gitmem.search.lexical import max_score
 from gitmem.search.outdated import lower_outdated
-from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, combine_features, compute_features
 from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
@@ -67,8 +67,9 @@ class Rejected(NamedTuple):
 class SearchResult(NamedTuple):
     """Terms of the query to highlight in the hits, and the hits, best first.
 
-    With `meaning` the definitions in the hits can be compared. `rejected` are the results that the least score left
-    out, None if there are none. `notes` say what the search could not do.
+    With `meaning` the definitions in the hits can be compared; `named_members` are those that the query names.
+    `rejected` are the results that the least score left out, None if there are none. `notes` say what the search could
+    not do.
     """
 
     terms: tuple[str, ...]
@@ -76,6 +77,7 @@ class SearchResult(NamedTuple):
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     meaning: QueryMeaning | None = None
+    named_members: tuple[Name, ...] = ()
 
 
 class SearchOptions(NamedTuple):
@@ -118,6 +120,7 @@ def search(
         hits[:limit],
         rejected=Rejected(len(rejected), max(rejected), least) if rejected else None,
         meaning=next((own.meaning for own in ranked if own.meaning is not None), None),
+        named_members=query.named_members,
     )
 
 

@@ -4,17 +4,20 @@ Words are compared without regard to case and endings, so `Celery` and `celery`,
 little, and the better place in the tree would decide between them, although the user has typed the name of one.
 """
 
+from collections.abc import Collection
 from typing import Final
 
 import numpy as np
 
 from gitmem.arrays import NDArray
-from gitmem.search.parsed_query import ParsedQuery, spelled_names
+from gitmem.search.parsed_query import Name, ParsedQuery, spelled_classes, spelled_names
 from gitmem.search.path_roles import ROLES
-from gitmem.search.qualified_names import defines_own_name, qualified_names
+from gitmem.search.qualified_names import TYPES, defines_own_name, qualified_names
 from gitmem.search.rank import Candidates, Features
+from gitmem.types import CHUNK_TYPES
 from gitmem.words import terms_of
 
+_IS_TYPE: Final = np.array([chunk_type in TYPES for chunk_type in CHUNK_TYPES])
 _MARGIN: Final = 1e-3
 """Logits by which the best definition that is spelled as the query exceeds the others."""
 
@@ -31,12 +34,14 @@ def lift_exact_spelling(
     if not query.coded and not set(query.terms) <= {term for name in spellings for term in terms_of(name)}:
         return None  # in a sentence a name may be anything: "how Monad composes" is about more than what has this name
     defines = features["definition"] > 0
-    plain = defines.copy()
+    plain = np.ones(len(sums), bool)
     for role in ROLES:
         plain &= features[role] == 0
     exact = np.zeros(len(sums), bool)
-    for place in np.flatnonzero(plain).tolist():
+    for place in np.flatnonzero(defines & plain).tolist():
         exact[place] = _defines(candidates, place, spellings)
+    if query.coded and not (exact & candidates.pool).any():
+        exact = _are_classes(candidates, plain, spelled_classes(query))
     # Filters change no score, so the search without them is what counts. Only a name that prose never has is certainly
     # the whole of what is wanted.
     pool = candidates.pool
@@ -46,6 +51,20 @@ def lift_exact_spelling(
         return None
     missing = float(sums[others].max() - sums[own].max())
     return np.where(exact, missing + _MARGIN, 0.0) if missing > 0 else None
+
+
+def _are_classes(candidates: Candidates, plain: NDArray[np.bool_], names: Collection[Name]) -> NDArray[np.bool_]:
+    """Return which candidates hold a type with one of some names: what has no row of its own is in that of its class.
+
+    Functions may be called like the module that is meant: `json.loads`.
+    """
+    are = np.zeros(len(plain), bool)
+    for place in np.flatnonzero(plain).tolist() if names else ():
+        chunk_type = int(candidates.chunk_type[place])
+        for parts in qualified_names(candidates.symbol[place]):
+            if any(parts[-len(name) :] == name and (_IS_TYPE[chunk_type] or name[-1][:1].isupper()) for name in names):
+                are[place] |= defines_own_name(parts, chunk_type)
+    return are
 
 
 def _defines(candidates: Candidates, place: int, names: frozenset[str]) -> bool:

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Final
 from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.named_dates import NamedDate
+from gitmem.search.qualified_names import fold
 from gitmem.search.stop_words import STOP_WORDS, requested_names
 from gitmem.words import Text, compound_of, split_identifier
 
 if TYPE_CHECKING:
     from gitmem.search.mentions import Mention
 
-_SYMBOL: Final = lazy_pattern(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|/)[A-Za-z_$][\w$]*)*[!?]?")
+SYMBOL: Final = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|/)[A-Za-z_$][\w$]*)*[!?]?"
+"""Pattern of an identifier with its qualifiers."""
+
+_SYMBOL: Final = lazy_pattern(SYMBOL)
 _SEPARATOR: Final = lazy_pattern(r"\.|::|#|->|/")
 _CODED: Final = lazy_pattern(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
 """Spellings of identifiers: snake case, camel case, a capitalised word, capitals."""
@@ -67,6 +71,11 @@ class ParsedQuery(NamedTuple):
     facets: tuple[Facet, ...] = ()
     texts: tuple[tuple[Text, float], ...] = ()
 
+    @property
+    def named_members(self) -> tuple[Name, ...]:
+        """The names of members with their classes that the query certainly is (`Call.execute`), without underscores."""
+        return tuple(tuple(map(fold, name)) for name in self.names if len(name) > 1) if self.coded else ()
+
 
 def is_symbol(text: str) -> bool:
     """Return whether a text may be only a symbol (`flush`, `Ring.rotate`)."""
@@ -75,7 +84,12 @@ def is_symbol(text: str) -> bool:
 
 def is_coded(symbol: str) -> bool:
     """Return whether a symbol is spelled as prose never is (`RotateKeys`, `a.b`)."""
-    return _SEPARATOR.search(symbol) is not None or _looks_coded(symbol, first=False)
+    return is_qualified(symbol) or _looks_coded(symbol, first=False)
+
+
+def is_qualified(symbol: str) -> bool:
+    """Return whether a symbol has qualifiers: classes, packages or modules."""
+    return _SEPARATOR.search(symbol) is not None
 
 
 def spelled_names(query: ParsedQuery) -> frozenset[str]:
@@ -84,12 +98,22 @@ def spelled_names(query: ParsedQuery) -> frozenset[str]:
     Names in small letters count only if the query is certainly a name.
     """
     names = frozenset(query.names)
-    parts = ([part for part in _SEPARATOR.split(match[0]) if part] for match in _SYMBOL.finditer(query.text.text))
+    parts = (_parts_of(match[0]) for match in _SYMBOL.finditer(query.text.text))
     return frozenset(
         each[-1]
         for each in parts
         if (query.coded or each[-1] != each[-1].lower()) and tuple(map(str.lower, each)) in names
     )
+
+
+def spelled_classes(query: ParsedQuery) -> frozenset[Name]:
+    """Return the classes, with all their qualifiers, whose members a query certainly names, as they are spelled."""
+    parts = (_parts_of(match[0]) for match in _SYMBOL.finditer(query.text.text))
+    return frozenset(each[:-1] for each in parts if query.coded and len(each) > 1)
+
+
+def _parts_of(symbol: str) -> Name:
+    return tuple(part for part in _SEPARATOR.split(symbol) if part)
 
 
 def join_words(query: str) -> dict[str, None]:

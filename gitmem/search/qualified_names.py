@@ -7,6 +7,9 @@ from gitmem.types import CHUNK_TYPES
 
 _EXTENSION: Final = CHUNK_TYPES.index("impl")  # `extension` in Swift, `impl` in Rust
 _METHOD: Final = CHUNK_TYPES.index("method")
+TYPES: Final = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
+"""Types of chunks that have members."""
+
 _UNTELLING: Final = frozenset(("default", "main", "this"))
 
 
@@ -42,6 +45,13 @@ def qualified_names(symbol: str) -> list[tuple[str, ...]]:
         tuple(part for part in name.replace(" > ", ".").split(".") if part) for name in symbol.split(", ")
     )
     return [first, *(first[:-1] + name for name in others)]
+
+
+def has_name(symbol: str, name: Sequence[str]) -> bool:
+    """Return whether a name of a symbol ends with another, which is in lower case and has no underscores."""
+    return any(
+        tuple(fold(part.lower()) for part in parts[-len(name) :]) == tuple(name) for parts in qualified_names(symbol)
+    )
 
 
 def defines_own_name(parts: Sequence[str], chunk_type: int) -> bool:

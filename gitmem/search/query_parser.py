@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.lazy_pattern import lazy_pattern
 from gitmem.search.change_requests import measure_request
+from gitmem.search.framed_names import find_framed_name
 from gitmem.search.named_dates import find_dates
 from gitmem.search.parsed_query import (
     MAX_COMPOUNDS,
@@ -47,12 +48,14 @@ def is_plain(stripped: str) -> bool:
 
 
 def _parse_line(stripped: str) -> ParsedQuery:
+    framed = find_framed_name(stripped)
+    stripped = framed or stripped
     text = count_identifiers(stripped)
     # A query of stop words alone ("find all files") still searches for them.
     words = dict.fromkeys(content_words(stripped)) or text.identifiers
     terms = dict.fromkeys(term for identifier in words for term in terms_of(identifier))
     bare = is_symbol(stripped)
-    coded = bare and is_coded(stripped)
+    coded = bool(framed) or (bare and is_coded(stripped))
     # The parts of a qualified name are apart in code too: `flask.Flask` is not `FLASK_FLASK`.
     joined = () if coded else join_words(stripped)
     compounds = tuple(word for word in joined if word not in terms)[:MAX_COMPOUNDS]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.search.abbreviations import FULL_FORMS
 
 
 class _Ending(NamedTuple):
@@ -60,12 +61,14 @@ def roots_of(term: str) -> tuple[str, ...]:
             if term.endswith(noun) and len(term) - len(noun) >= letters:
                 roots.append(term[: -len(noun)] + verb)
     roots += [root[:-1] for root in roots[1:] if len(root) > 3 and root[-1] == root[-2] and root[-1] in _DOUBLED]
+    roots += FULL_FORMS.get(term, ())
     return tuple(dict.fromkeys(map(_plain, roots)))
 
 
 def prefixes_of_related(terms: Iterable[str]) -> list[str]:
     """Return letters of which a word must contain some to be related to one of the terms."""
     roots = {root for term in terms for root in roots_of(term)}
+    roots |= {short for short in FULL_FORMS if not roots.isdisjoint(roots_of(short))}
     # The last letter of a root may differ: `describe`, `description`.
     return sorted(root[:-1] if len(root) > 3 else root for root in roots)
 

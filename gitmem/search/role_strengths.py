@@ -32,7 +32,7 @@ _ASKING: Final[Mapping[str, Pattern[str]]] = {
     "test": lazy_pattern(
         r"\b(?:unit|integration|regression|functional|e2e)[ -]tests?\b|\btest cases?\b|\btests?"
         + _OF
-        + r"|\btests\W*$",
+        + r"|(?<!\bfor )(?<!\bin )(?<!\bduring )\btests\W*$",
         IGNORECASE,
     ),
     "example": lazy_pattern(r"(?<!for )\bexamples?(?:" + _OF + r"|\W*$)|\bsample (?:code|app)", IGNORECASE),
@@ -41,7 +41,7 @@ _ASKING: Final[Mapping[str, Pattern[str]]] = {
         IGNORECASE,
     ),
 }
-"""Forms that name what is wanted. `test runner` and `documentation generator` are code."""
+"""Forms that name what is wanted. `test runner`, `fake for tests` and `documentation generator` are code."""
 
 
 def weigh_roles(

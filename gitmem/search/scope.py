@@ -121,8 +121,8 @@ class Scope:
         self.term_counts: dict[str, TermCounts] = {}
         # Postings of recent terms, if many segments make it slow to find them; see `term_postings.find_term`.
         self.recent_terms: dict[str, tuple[Any, ...]] | None = None
-        # Rows that define a recent term, likewise; see `definition_rows`.
-        self.recent_definitions: dict[str, list[int]] | None = None
+        # Rows that define a recent name, likewise; see `definition_rows`.
+        self.recent_definitions: dict[tuple[str, ...], list[int]] | None = None
         # If another program selected the rows of this scope from a larger corpus, the statistics of that: a score then
         # depends on the corpus alone, as it does if all of its rows are here. It needs the counts of all terms, too.
         self.corpus: Corpus | None = None

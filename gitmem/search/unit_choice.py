@@ -12,7 +12,7 @@ from typing import Final
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit, show_whole
-from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy, find_original
 from gitmem.search.unit_meaning import QueryMeaning, Texts, rate_by_meaning
@@ -44,15 +44,21 @@ class _Row(NamedTuple):
 
 
 def choose_units(
-    hits: Sequence[Hit], texts: Texts, terms: Sequence[str], limit: int, meaning: QueryMeaning | None = None
+    hits: Sequence[Hit],
+    texts: Texts,
+    terms: Sequence[str],
+    limit: int,
+    meaning: QueryMeaning | None = None,
+    named_members: Sequence[Name] = (),
 ) -> list[Hit]:
     """Return at most `limit` hits, in which each is represented by its best definition, and copies by the best.
 
-    Without a `meaning` a hit keeps its row, and the `terms` in the lines choose among the units of that.
+    Without a `meaning` a hit keeps its row, and the `terms` in the lines choose among the units of that, after the
+    `named_members`.
     """
     chosen: list[Hit] = []
     if meaning is None:
-        rows = _keep_rows(hits, texts, terms)
+        rows = _keep_rows(hits, texts, terms, named_members)
         for row in rows:
             add_unless_copy(chosen, row.results()[0], texts)
     else:
@@ -75,8 +81,8 @@ def _fill(chosen: list[Hit], rows: Sequence[_Row], texts: Texts, terms: Sequence
             add_unless_copy(chosen, other._replace(score=min(other.score, chosen[-1].score)), texts)
 
 
-def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str]) -> list[_Row]:
-    return [_Row(hit, rate_by_words(hit, texts[hit.source], terms) if hit.units else ()) for hit in hits]
+def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str], named_members: Sequence[Name]) -> list[_Row]:
+    return [_Row(hit, rate_by_words(hit, texts[hit.source], terms, named_members) if hit.units else ()) for hit in hits]
 
 
 def rows_of_file(hits: Sequence[Hit]) -> list[Hit]:

@@ -11,6 +11,7 @@ from typing import Final
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
+from gitmem.search.qualified_names import has_name
 from gitmem.search.signature import unqualified_names
 from gitmem.search.snippet import lines_of_span, match_terms
 from gitmem.types import ResultUnit
@@ -27,10 +28,16 @@ class RatedUnit(NamedTuple):
     rating: float
 
 
-def rate_by_words(row: Hit, data: bytes, terms: Sequence[str]) -> list[RatedUnit]:
-    """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines."""
+def rate_by_words(
+    row: Hit, data: bytes, terms: Sequence[str], named_members: Sequence[Sequence[str]] = ()
+) -> list[RatedUnit]:
+    """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines.
+
+    Those that the query names as members of their class precede the others.
+    """
     counts, sizes = _term_counts(row, data, terms)
-    return order_units(list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))), terms)
+    rated = order_units(list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))), terms)
+    return sorted(rated, key=lambda one: not any(has_name(one.unit.symbol, name) for name in named_members))
 
 
 def find_matching(row: Hit, data: bytes, terms: Sequence[str]) -> frozenset[ResultUnit]:

@@ -1,23 +1,27 @@
-"""Whether the name of a class finds the class: the mean reciprocal rank of its file among the results for the name.
+"""Whether a name finds its definition: the mean reciprocal rank among the results for the name.
 
-The classes are those of plain code whose name, spelled alike, no other file gives a class. Names of one word are the
-hard ones: many other names, paths and texts have that word. Everything else has only one right result as well, and so
-do names of functions, but a function and a class may differ in case alone.
+The classes are those of plain code whose name, spelled alike, no other file gives a class; any result in the file is
+right.
+Names of one word are the hard ones: many other names, paths and texts have that word. Names of functions have only one
+right result as well, but a function and a class may differ in case alone.
+
+The members are qualified by their class (`Cache.get`), which alone has such a member, while at least three files define
+one of that name; a result with the line is right.
 """
 
 import argparse
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from gitmem.answering.searched_trees import path_weight
 from gitmem.answering.searcher import open_searcher
 from gitmem.freshness.tree_selection import WORKING_TREE
-from gitmem.references.file_names import CLASS
+from gitmem.references.file_names import CLASS, Definition
 from gitmem.workspace import open_workspace
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.figures import Figure
@@ -30,56 +34,108 @@ LEAST: Final = 0.93
 """Least mean reciprocal rank."""
 
 _SHORTEST: Final = 3
+_FILES: Final = 3
+"""Fewest files that define the own name of a member."""
+
 _SEED: Final = 7
+
+
+class Ranks(NamedTuple):
+    """Reciprocal ranks of the classes and members of one repository."""
+
+    classes: list[float]
+    members: list[float]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories and the number of names."""
     add_subject_options(parser, 1)
-    parser.add_argument("--names", type=int, default=30, help="most names of a repository")
+    parser.add_argument("--names", type=int, default=30, help="most names of each kind in a repository")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
     """Search each repository for the names of its classes."""
-    ranks: dict[str, list[float]] = {}
+    ranks: dict[str, Ranks] = {}
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
             ranks[subject.name] = measure_subject(subject, options.names, load_gitmem(options))
-    every = [rank for own in ranks.values() for rank in own]
-    figures = [Figure(name, "reciprocal rank", mean(own)) for name, own in ranks.items() if own]
-    first = mean(float(rank == 1) for rank in every)
     return [
-        *figures,
-        Figure(f"{len(every)} names", "reciprocal rank", mean(every), at_least=LEAST),
-        Figure(f"{len(every)} names", "first", first),
+        *(Figure(name, "reciprocal rank of classes", mean(own.classes)) for name, own in ranks.items() if own.classes),
+        *(Figure(name, "reciprocal rank of members", mean(own.members)) for name, own in ranks.items() if own.members),
+        *summarise("classes", [rank for own in ranks.values() for rank in own.classes]),
+        *summarise("members", [rank for own in ranks.values() for rank in own.members]),
     ]
 
 
-def measure_subject(subject: Subject, names: int, gitmem: Gitmem) -> list[float]:
-    """Return the reciprocal rank of the class of each name."""
+def summarise(kind: str, ranks: Sequence[float]) -> list[Figure]:
+    """Return the figures of all names of a kind."""
+    if not ranks:
+        return []
+    return [
+        Figure(f"{len(ranks)} {kind}", "reciprocal rank", mean(ranks), at_least=LEAST),
+        Figure(f"{len(ranks)} {kind}", "first", mean(float(rank == 1) for rank in ranks)),
+    ]
+
+
+def measure_subject(subject: Subject, names: int, gitmem: Gitmem) -> Ranks:
+    """Return the reciprocal ranks of the classes and members of the names."""
     run(gitmem.index(subject.path))
-    classes = choose_names(find_classes(subject.path), names)
+    definitions = find_definitions(subject.path)
     search = open_answers(subject.path)
-    return [reciprocal_rank(search(name), path) for name, path in classes]
+    classes = choose_names(find_classes(definitions), names)
+    members = choose_members(definitions, names)
+    return Ranks(
+        [reciprocal_rank(search(name), path) for name, path in classes],
+        [reciprocal_rank(search(name), path, line) for name, path, line in members],
+    )
 
 
-def reciprocal_rank(results: Sequence[Place], path: str) -> float:
-    """Return 1 / rank of the first result in a file, 0 without one."""
-    return next((1 / rank for rank, result in enumerate(results, 1) if result.path == path), 0.0)
+def reciprocal_rank(results: Sequence[Place], path: str, line: int | None = None) -> float:
+    """Return 1 / rank of the first result in a file, with a line of it if given; 0 without one."""
+    return next(
+        (
+            1 / rank
+            for rank, result in enumerate(results, 1)
+            if result.path == path and (line is None or result.start <= line <= result.end)
+        ),
+        0.0,
+    )
 
 
-def find_classes(folder: Path) -> dict[str, set[str]]:
-    """Return the paths of plain code that define a class, by its name."""
+def find_definitions(folder: Path) -> dict[str, list[Definition]]:
+    """Return the definitions in plain code, by its path."""
     searcher = open_searcher(open_workspace(folder, os.environ), WORKING_TREE, refresh=False)
     graph = searcher.names.graph(path_weight, lambda: None)
+    files = map(searcher.names.file, graph.files(np.arange(len(graph.blob_of)))[1].tolist())
+    return {file.path: file.all_definitions() for file in files if path_weight(file.path) == 1}
+
+
+def find_classes(definitions: Mapping[str, Sequence[Definition]]) -> dict[str, set[str]]:
+    """Return the paths that define a class, by its name."""
     classes: dict[str, set[str]] = {}
-    for entry in graph.files(np.arange(len(graph.blob_of)))[1].tolist():
-        file = searcher.names.file(entry)
-        if path_weight(file.path) == 1:
-            for each in file.all_definitions():
-                if each.kind == CLASS:
-                    classes.setdefault(each.name, set()).add(file.path)
+    for path, own in definitions.items():
+        for each in own:
+            if each.kind == CLASS:
+                classes.setdefault(each.name, set()).add(path)
     return classes
+
+
+def choose_members(definitions: Mapping[str, Sequence[Definition]], count: int) -> list[tuple[str, str, int]]:
+    """Return names of members with their classes, their files and lines. At least three files define each own name."""
+    paths: dict[str, set[str]] = {}
+    places: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for path, own in definitions.items():
+        classes = {each.name for each in own if each.kind == CLASS}
+        for each in own:
+            paths.setdefault(each.name, set()).add(path)
+            if each.container and each.container[-1] in classes.difference((each.name,)):
+                places.setdefault((each.container[-1], each.name), []).append((path, each.line))
+    single = sorted(
+        (f"{name[0]}.{name[1]}", *where[0])
+        for name, where in places.items()
+        if len(where) == 1 and len(paths[name[1]]) >= _FILES and all(map(str.isidentifier, name))
+    )
+    return random.Random(_SEED).sample(single, min(count, len(single)))
 
 
 def choose_names(classes: dict[str, set[str]], count: int) -> list[tuple[str, str]]:

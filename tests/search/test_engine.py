@@ -132,7 +132,8 @@ def test_a_name_finds_what_is_spelled_like_it(
 
 
 @pytest.mark.parametrize(
-    ("text", "first"), [("Param", "tree.go"), ("the Param class", "param.go"), ("make_response", "app.py")]
+    ("text", "first"),
+    [("Param", "tree.go"), ("the Param class", "tree.go"), ("a Param", "param.go"), ("make_response", "app.py")],
 )
 def test_a_definition_comes_before_all_that_only_resembles_the_name_that_a_query_is(
     tmp_path: Path, fake_model: type[InlinePool], text: str, first: str
@@ -153,6 +154,69 @@ def test_a_definition_comes_before_all_that_only_resembles_the_name_that_a_query
     filtered = Scope(scope.snapshot, scope.view, Filters(include=(first,)), whole=scope)
     alone = search([filtered], query, HashEncoder(), limit=3, min_score=0).hits
     assert alone[0].score == hits[0].score
+
+
+def _calls(tmp_path: Path) -> Scope:
+    """Return the scope of a repository in which 150 other classes have a method `execute` and repeat the words."""
+    repo = Repo.init(tmp_path / "repo")
+    body = "\n".join(f"    call.execute(call_{number}, execute, call.timeout, call.retries)" for number in range(8))
+    others = {
+        f"calls/c{n}.py": f"class CallExecute{n}:\n  def execute(self, call):\n    # Call.execute\n{body}\n"
+        for n in range(150)
+    }
+    fields = "\n".join(f"    option_{number} = {number}" for number in range(60))
+    repo.commit(
+        {
+            **others,
+            "net.py": f"class Call:\n    timeout = 3\n{fields}\n\n    def execute(self):\n        return start()\n",
+            "task.py": "class Task:\n    def __init__(self):\n        call = Call.retries\n",
+        }
+    )
+    index(repo)
+    return scope_of(repo)
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol"),
+    [
+        ("Call.execute", "Call.execute"),
+        ("Call#execute", "Call.execute"),
+        ("`Call.execute()`", "Call.execute"),
+        ("execute method of Call", "Call.execute"),
+        ("how does Call.execute work?", "Call.execute"),
+        ("net.Call.execute", "Call.execute"),
+        ("Call.timeout", "Call"),  # a field has no row of its own
+        ("Call.retries", "Call"),
+    ],
+)
+def test_the_name_of_a_member_finds_it_however_many_classes_have_one(
+    tmp_path: Path, fake_model: type[InlinePool], text: str, symbol: str
+) -> None:
+    hits = search([_calls(tmp_path)], parse_query(text), HashEncoder(), limit=3, min_score=0).hits
+    assert hits[0].path == "net.py"
+    assert symbol in (hits[0].symbol, *(unit.symbol for unit in hits[0].units))
+
+
+@pytest.mark.parametrize("text", ["json.loads", "Response.missing"])
+def test_neither_a_function_nor_a_constructor_is_the_class_whose_member_is_missing(
+    tmp_path: Path, fake_model: type[InlinePool], text: str
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    fields = "".join(f"    int option{number} = {number};\n" for number in range(200))
+    calls = "".join(f"        missing(response, {number});\n" for number in range(60))
+    repo.commit(
+        {
+            "a.py": "def json(value):\n    return value\n",
+            "b.py": "def read(text):\n    missing = loads\n    return json.loads(json.loads(text))\n",
+            "Response.java": f"class Response {{\n{fields}\n    Response() {{\n{calls}    }}\n}}\n",
+        }
+    )
+    index(repo)
+    hits = search([scope_of(repo)], parse_query(text), HashEncoder(), limit=3, min_score=0).hits
+    lifted = [hit.symbol for hit in hits if "spelling" in hit.scores]
+    assert "json" not in lifted
+    assert "Response.Response" not in lifted
+    assert text == "json.loads" or hits[0].symbol == "Response"
 
 
 def test_a_test_is_not_lifted_for_its_spelling(tmp_path: Path, fake_model: type[InlinePool]) -> None:

@@ -32,7 +32,9 @@ def test_a_hyphen_joins_stop_words_too() -> None:
     assert parse_query("sign in, or - for all").compounds == ()
 
 
-@pytest.mark.parametrize(("text", "compounds"), [("flask.Flask", ()), ("the flask.Flask", ("flaskflask",))])
+@pytest.mark.parametrize(
+    ("text", "compounds"), [("flask.Flask", ()), ("how flask.Flask starts", ("flaskflask", "flaskstarts"))]
+)
 def test_the_parts_of_a_qualified_name_are_not_joined(text: str, compounds: tuple[str, ...]) -> None:
     assert parse_query(text).compounds == compounds
 
@@ -56,7 +58,8 @@ def test_a_query_of_stop_words_alone_is_looked_up_all_the_same() -> None:
         ("Ring.rotate", True, True),
         ("ring", True, False),
         ("how are keys rotated", False, False),
-        ("where is rotate_keys", False, False),
+        ("where is rotate_keys", True, True),
+        ("where rotate_keys drops them", False, False),
     ],
 )
 def test_spelling_distinguishes_a_symbol_from_prose(text: str, bare: bool, coded: bool) -> None:

@@ -189,7 +189,15 @@ def test_a_query_for_a_role_prefers_its_files(query: str, role: str) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["test runner for keys", "testing client", "example based search", "documentation generator", "keys, for example"],
+    [
+        "test runner for keys",
+        "testing client",
+        "in-memory keys for tests",
+        "rotate keys at once in tests",
+        "example based search",
+        "documentation generator",
+        "keys, for example",
+    ],
 )
 def test_a_query_for_code_that_has_to_do_with_a_role_is_none_for_its_files(query: str) -> None:
     assert not any(asks_for(role, query) for role in ("test", "example", "document"))

@@ -1,4 +1,4 @@
-"""Words formed from one verb are related; words that only look so are not."""
+"""Words formed from one verb are related, and so are abbreviations; words that only look so are not."""
 
 import pytest
 
@@ -32,6 +32,12 @@ def _are_related(first: str, second: str) -> bool:
         "compare comparator comparison",
         "analyze analyzer analysis",
         "cancel cancellation",
+        "config configuration configure cfg",
+        "configuration config cfg conf",
+        "asynchronous async",
+        "definition def",
+        "windows win",
+        "repo repository",
     ],
 )
 def test_words_formed_from_a_verb_are_related_to_it(family: str) -> None:
@@ -52,6 +58,8 @@ def test_words_formed_from_a_verb_are_related_to_it(family: str) -> None:
         "part parser",
         "state statement",
         "origin original",
+        "authentication authorization",
+        "environment envelope",
     ],
 )
 def test_words_that_only_look_alike_are_not_related(pair: str) -> None:

@@ -90,6 +90,16 @@ def test_a_class_represents_its_fields_unless_the_query_is_the_name_of_one() -> 
     assert chosen(SESSION, CLASS, "timeout", 10) == [("Session.timeout", 2, 2)]
 
 
+def test_a_member_that_the_query_names_precedes_its_class_and_the_others() -> None:
+    def shown(*names: tuple[str, ...]) -> str:
+        texts, terms = {("a.py", "python"): CLASS}, ["session", "retri"]
+        return choose_units([hit(SESSION)], texts, terms, 1, named_members=names)[0].symbol
+
+    assert shown() == "Session"
+    assert shown(("session", "retries")) == "Session.retries"
+    assert shown(("ring", "retries")) == "Session"
+
+
 def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
     assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
 

@@ -1,0 +1,128 @@
+"""Abbreviations that programmers use in names, with the words that they stand for. Pure."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gitmem.words import stem
+
+_TABLE: Final = """
+admin     administration administrator
+alloc     allocate allocation allocator
+app       application
+arg       argument
+async     asynchronous
+attr      attribute
+auth      authenticate authentication authorize authorization
+bin       binary
+bool      boolean
+btn       button
+buf       buffer
+calc      calculate calculation calculator
+cert      certificate
+cfg       config configure configuration
+char      character
+cmd       command
+col       column
+conf      config configure configuration
+config    configure configuration
+conn      connect connection
+ctx       context
+db        database
+decl      declare declaration
+def       define definition
+dest      destination
+dev       development
+dict      dictionary
+diff      difference
+dir       directory
+doc       document documentation
+dst       destination
+elem      element
+env       environment
+err       error
+eval      evaluate evaluation
+exec      execute execution executor
+expr      expression
+ext       extension
+fmt       format formatter
+fn        function
+func      function
+gen       generate generation generator
+id        identifier
+idx       index
+img       image
+impl      implement implementation
+info      information
+init      initialize initialization
+iter      iterate iterator iteration
+lang      language
+len       length
+lib       library
+max       maximum
+mem       memory
+mgr       manager
+min       minimum
+msg       message
+nav       navigate navigation
+norm      normalize normalization
+ns        namespace
+num       number
+obj       object
+op        operation operator
+opt       option
+org       organization
+param     parameter
+passwd    password
+perf      performance
+perm      permission
+pkg       package
+pos       position
+prefs     preference
+prev      previous
+proc      process procedure
+prod      production
+prop      property
+ptr       pointer
+pwd       password
+rand      random
+rect      rectangle
+ref       reference
+regexp    regex
+repo      repository
+req       request
+resp      response
+sched     schedule scheduler
+seq       sequence
+spec      specification
+src       source
+stats     statistics
+stmt      statement
+str       string
+sync      synchronize synchronization synchronous
+sys       system
+temp      temporary
+tmp       temp temporary
+tmpl      template
+tx        transaction
+txn       transaction
+usr       user
+util      utility
+val       value
+var       variable
+vec       vector
+ver       version
+win       windows
+"""
+
+
+def _read_table() -> dict[str, tuple[str, ...]]:
+    table = {}
+    for line in _TABLE.split("\n"):
+        if line:
+            short, *words = line.split()
+            table[stem(short)] = tuple(map(stem, words))
+    return table
+
+
+FULL_FORMS: Final[Mapping[str, tuple[str, ...]]] = _read_table()
+"""The stemmed words that each abbreviation stands for."""
