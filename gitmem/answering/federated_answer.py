@@ -156,7 +156,7 @@ def _read_answers(
     order: list[tuple[int, float, HitPosition]] = []
     for number, own in ranks.items():
         hits = [found.hits[rank].hit for rank in own]
-        result = SearchResult(found.terms, hits, meaning=found.meanings.get(number), named_members=found.named_members)
+        result = SearchResult(found.terms, hits, meaning=found.meanings.get(number), literal=found.literal)
         # Units that share a row with a hit fill the list only if all repositories together leave room.
         most = len(own) + limit - len(found.hits)
         with open_blobs(number) as blobs:

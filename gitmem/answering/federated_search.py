@@ -30,7 +30,7 @@ from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
 from gitmem.search.fuse import RRF_K
 from gitmem.search.hits import Hit
 from gitmem.search.outdated import Outdated
-from gitmem.search.parsed_query import Name
+from gitmem.search.parsed_query import NO_LITERAL, Literal
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope, passing_paths
 from gitmem.search.unit_meaning import QueryMeaning
@@ -60,7 +60,7 @@ class MemberHit(NamedTuple):
 
 
 class FederatedResult(NamedTuple):
-    """Terms, rejected results, notes and named members of classes as in SearchResult, and the hits of all repositories.
+    """Terms, rejected results, notes and `literal` as in SearchResult, and the hits of all members.
 
     The scores of the hits never rise.
 
@@ -72,7 +72,7 @@ class FederatedResult(NamedTuple):
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     meanings: Mapping[int, QueryMeaning] = NO_MEANINGS
-    named_members: tuple[Name, ...] = ()
+    literal: Literal = NO_LITERAL
 
 
 class FederatedSearcher:
@@ -108,9 +108,8 @@ class FederatedSearcher:
             if result.meaning is not None
             for number in group.numbers
         }
-        return FederatedResult(
-            results[0][0].terms, hits, add_rejected(rejected), tuple(notes), meanings, results[0][0].named_members
-        )
+        literal = next((result.literal for result, _ in results if result.literal.quotation), results[0][0].literal)
+        return FederatedResult(results[0][0].terms, hits, add_rejected(rejected), tuple(notes), meanings, literal)
 
 
 def _of_one(result: SearchResult) -> FederatedResult:
@@ -120,7 +119,7 @@ def _of_one(result: SearchResult) -> FederatedResult:
     """
     hits = [MemberHit(0, hit) for hit in result.hits]
     meanings = {} if result.meaning is None else {0: result.meaning}
-    return FederatedResult(result.terms, hits, result.rejected, result.notes, meanings, result.named_members)
+    return FederatedResult(result.terms, hits, result.rejected, result.notes, meanings, result.literal)
 
 
 def add_rejected(rejected: Sequence[Rejected]) -> Rejected | None:
@@ -176,12 +175,23 @@ class _Group:
                 parse_query(query.text),
                 first.encoder,
                 limit=limit,
-                options=SearchOptions(mode, first.workspace.settings.fusion),
+                options=SearchOptions(mode, first.workspace.settings.fusion, read_texts=self._read_texts),
                 min_score=query.least_score,
             )
 
         result = search_or_words(query.mode, run)
         return result, [self._to_member(hit) for hit in result.hits]
+
+    def _read_texts(self, hits: Sequence[Hit]) -> dict[tuple[str, str], bytes]:
+        """Return the texts of hits in the common view by their `source`."""
+        by_member: dict[int, list[Hit]] = {}
+        for number, hit in map(self._to_member, hits):
+            by_member.setdefault(number, []).append(hit)
+        searchers = {number: member.searcher for number, member in zip(self.numbers, self._members, strict=True)}
+        texts: dict[tuple[str, str], bytes] = {}
+        for number, own in by_member.items():
+            texts |= searchers[number].read_texts(own)
+        return texts
 
     @property
     def names(self) -> str:

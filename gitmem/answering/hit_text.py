@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.chunking.blob_text import text_of
+from gitmem.answering.hit_blobs import read_blobs, texts_of
 from gitmem.commit import Commit, parse_commit
-from gitmem.freshness.tree_selection import WORKTREE
-from gitmem.git.batch import COMMITS, ProgramReader
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
-from gitmem.git.working_files import read_unchanged
 from gitmem.memory.kinds import CODE, content_line, kind_of
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
 from gitmem.named_tuple import NamedTuple
@@ -84,9 +81,9 @@ def read_hits(
     """
     from gitmem.search.unit_choice import choose_units  # with numpy, which the search has loaded by now
 
-    data = _read_blobs(searcher, found.hits, reader)
-    texts = {hit.source: text_of(data[hit.blob], hit.language) for hit in found.hits}
-    hits = choose_units(found.hits, texts, found.terms, limit, found.meaning, found.named_members)
+    data = read_blobs(searcher.tree, found.hits, reader)
+    texts = texts_of(found.hits, data)
+    hits = choose_units(found.hits, texts, found.terms, limit, found.meaning, found.literal)
     files = searcher.files
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
@@ -133,27 +130,6 @@ def _cut_lines(
         [(_piece(texts[hit.source], hit, before), _piece(texts[hit.source], hit, after))
          for hit, (before, after) in zip(hits, beside, strict=True)],
     )  # fmt: skip
-
-
-def _read_blobs(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> dict[str, bytes]:
-    """Read each blob once, from the file that has its content if the working tree was searched, else from git."""
-    data = _read_files(searcher, hits)
-    blobs = dict.fromkeys(hit.blob for hit in hits if hit.chunk_type != COMMIT)
-    data |= {oid: content or b"" for oid, content in reader.read_many(oid for oid in blobs if oid not in data)}
-    commits = dict.fromkeys(hit.blob for hit in hits if hit.chunk_type == COMMIT)
-    if commits:
-        # The reader of a search reads blobs alone.
-        with ProgramReader(searcher.tree.location, COMMITS) as objects:
-            data |= {oid: content or b"" for oid, content in objects.read_many(commits)}
-    return data
-
-
-def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]:
-    if searcher.tree.source != WORKTREE:
-        return {}
-    # Reading a file and comparing its hash is cheaper than asking git, and works before the first commit.
-    paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.chunk_type not in PROSE_KINDS}
-    return read_unchanged(searcher.tree.location, paths)
 
 
 def _parse_records(searcher: "Searcher", data: Mapping[str, bytes], hits: "Sequence[Hit]") -> dict[str, Record]:

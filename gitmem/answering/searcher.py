@@ -8,13 +8,14 @@ This module imports numpy and the search. A command imports it after it has star
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gitmem.answering.hit_blobs import read_blobs, texts_of
 from gitmem.answering.missing_files import index_missing
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
@@ -211,7 +212,12 @@ class Searcher:
 
     def options(self, mode: str) -> SearchOptions:
         """Return the options of a search with the settings of the repository."""
-        return SearchOptions(mode, self.workspace.settings.fusion, self._weights, self._graph)
+        return SearchOptions(mode, self.workspace.settings.fusion, self._weights, self._graph, self.read_texts)
+
+    def read_texts(self, hits: Sequence[Hit]) -> dict[tuple[str, str], bytes]:
+        """Return the texts of hits by their `source`; b"" for one that no longer exists. Raises DamagedFile."""
+        with open_reader(self.tree.location, bulk=False, files=self.files) as reader:
+            return texts_of(hits, read_blobs(self.tree, hits, reader))
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> SearchResult:
         from gitmem.answering.similar_search import find_similar

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -178,7 +179,8 @@ def _search(
             return SearchResult(parsed.terms, [])
         if is_elsewhere:
             candidates.scope.whole.elsewhere = np.ones(len(candidates.view), bool)
-        options = SearchOptions(mode, settings.fusion)
+        read_texts = partial(_read_texts, database, candidates.view)
+        options = SearchOptions(mode, settings.fusion, read_texts=read_texts)
         return search([candidates.scope], parsed, encoder, limit=limit, options=options, min_score=query.least_score)
 
     return _Found(search_or_words(query.mode, run), candidates)
@@ -216,7 +218,7 @@ def _read_answers(
     if candidates is None or not result.hits:
         return {}, []
     texts = _read_texts(database, candidates.view, result.hits)
-    hits = choose_units(result.hits, texts, result.terms, limit, result.meaning, result.named_members)
+    hits = choose_units(result.hits, texts, result.terms, limit, result.meaning, result.literal)
     lines = _cut_lines(texts, candidates, hits, result.terms)
     # Only the whole text shows that a chunk belongs to a key that began in an earlier chunk.
     safe_texts = {source: mask_private_keys(text) for source, text in texts.items()}

@@ -33,6 +33,10 @@ It is the most that queries about subjects absent from a repository (cooking, sp
 """
 
 
+MAX_QUOTING: Final = 32
+"""Rows with all words of a quotation that are candidates though no retriever found them."""
+
+
 class RowRetrieval:
     """Retrieval of candidates in one scope. Without a vector only words count."""
 
@@ -56,6 +60,10 @@ class RowRetrieval:
         self._groups = [np.array([row], np.int64) for row in named]
         if query.names:
             self._groups += find_definitions(query, self.lexical)
+        self.quoting = np.zeros(0, np.int64)
+        if query.quotation is not None:
+            self.quoting = self.lexical.rows_with_all(frozenset(query.terms))
+            self._groups += [self.quoting[place : place + 1] for place in range(min(len(self.quoting), MAX_QUOTING))]
 
     def find(self) -> RetrievedRows:
         """Return the rows of either retrieval, ascending.

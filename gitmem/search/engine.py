@@ -29,7 +29,8 @@ from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
 from gitmem.search.hits import LIFT, NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
 from gitmem.search.lexical import max_score
 from gitmem.search.outdated import lower_outdated
-from gitmem.search.parsed_query import Name, ParsedQuery
+from gitmem.search.parsed_query import NO_LITERAL, Literal, ParsedQuery
+from gitmem.search.quoting_rows import ReadTexts, choose_quoting, find_quoting, lift_quoting
 from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, combine_features, compute_features
 from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
@@ -67,7 +68,7 @@ class Rejected(NamedTuple):
 class SearchResult(NamedTuple):
     """Terms of the query to highlight in the hits, and the hits, best first.
 
-    With `meaning` the definitions in the hits can be compared; `named_members` are those that the query names.
+    With `meaning` the definitions in the hits can be compared; `literal` tells which the query names or quotes.
     `rejected` are the results that the least score left out, None if there are none. `notes` say what the search could
     not do.
     """
@@ -77,16 +78,20 @@ class SearchResult(NamedTuple):
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     meaning: QueryMeaning | None = None
-    named_members: tuple[Name, ...] = ()
+    literal: Literal = NO_LITERAL
 
 
 class SearchOptions(NamedTuple):
-    """How to search: the mode, the fusion with its weights, and a graph for retrieval over very many rows."""
+    """How to search: the mode, the fusion with its weights, and a graph for retrieval over very many rows.
+
+    With `read_texts` a query that quotes code or a message finds it.
+    """
 
     mode: str = "hybrid"
     fusion: str = "zscore"
     weights: FusionWeights = FUSION_WEIGHTS
     graph: RowGraph | None = None
+    read_texts: ReadTexts | None = None
 
 
 DEFAULT_OPTIONS: Final = SearchOptions()
@@ -120,17 +125,21 @@ def search(
         hits[:limit],
         rejected=Rejected(len(rejected), max(rejected), least) if rejected else None,
         meaning=next((own.meaning for own in ranked if own.meaning is not None), None),
-        named_members=query.named_members,
+        literal=Literal(query.named_members, query.quotation if any(own.is_quoted for own in ranked) else None),
     )
 
 
 class _SearchedScope(NamedTuple):
-    """Terms to highlight, hits of one scope, and whether the query makes sense in it, filters apart."""
+    """Terms to highlight, hits of one scope, and whether the query makes sense in it, filters apart.
+
+    `is_quoted` is True if the query quotes some of the hits.
+    """
 
     terms: tuple[str, ...]
     hits: list[Hit]
     makes_sense: bool
     meaning: QueryMeaning | None
+    is_quoted: bool
 
 
 def _search_scope(
@@ -139,7 +148,10 @@ def _search_scope(
     count = max(CANDIDATE_LIMIT, 2 * limit)
     while True:
         retrieved = retrieve(scope, query, encoder, mode=options.mode, graph=options.graph, nearest=count)
-        ranking = rank_candidates(retrieved, limit=limit, fusion=options.fusion, weights=options.weights)
+        quoting = _find_quoting(scope, retrieved, options)
+        ranking = rank_candidates(
+            retrieved, limit=limit, fusion=options.fusion, weights=options.weights, quoting=quoting
+        )
         # By cosine alone the answer is exact: results that overlap better ones must not make it shorter.
         if options.mode != "semantic" or len(ranking.selected) >= limit or count >= scope.row_count:
             break
@@ -151,7 +163,17 @@ def _search_scope(
         further, adjustments[LIFT] = find_further_rows(retrieved.candidates, ranking.sums, ranking.selected)
     loaded = load_hits(scope, retrieved.candidates, [*ranking.selected, *further], ranking.features, adjustments)
     hits, others = loaded[: len(ranking.selected)], loaded[len(ranking.selected) :]
-    return _SearchedScope(_shown_terms(retrieved), _attach(hits, others), ranking.makes_sense, meaning)
+    return _SearchedScope(
+        _shown_terms(retrieved), _attach(hits, others), ranking.makes_sense, meaning, ranking.is_quoted
+    )
+
+
+def _find_quoting(scope: Scope, retrieved: Retrieval, options: SearchOptions) -> NDArray[np.bool_] | None:
+    """Return which candidates have the quotation that the query may be, [candidates]; None for no quotation."""
+    quotation = retrieved.query.quotation
+    if quotation is None or retrieved.quoting is None or options.read_texts is None:
+        return None
+    return find_quoting(scope, retrieved.candidates, retrieved.quoting, quotation, options.read_texts)
 
 
 def _find_meaning(retrieved: Retrieval, encoder: Encoder) -> QueryMeaning | None:
@@ -183,7 +205,8 @@ class Ranking(NamedTuple):
 
     `sums` are the weighted sums of the features, `evidence` what the query as a whole adds to the logits of the scores,
     and `makes_sense` the result of the function of that name. `adjustments` are what else changed the scores, by the
-    names in `hits.ADJUSTMENTS`, [candidates] each.
+    names in `hits.ADJUSTMENTS`, [candidates] each. `is_quoted` is True if the query quotes candidates that pass the
+    filters.
     """
 
     features: Features
@@ -192,6 +215,7 @@ class Ranking(NamedTuple):
     evidence: float
     makes_sense: bool
     adjustments: Features = NO_ADJUSTMENTS
+    is_quoted: bool = False
 
 
 def rank_candidates(
@@ -201,8 +225,12 @@ def rank_candidates(
     fusion: str = "zscore",
     weights: FusionWeights = FUSION_WEIGHTS,
     record_weights: FusionWeights = RECORD_FUSION,
+    quoting: NDArray[np.bool_] | None = None,
 ) -> Ranking:
-    """Fuse, rank and select. The same candidates can be ranked again by other weights."""
+    """Fuse, rank and select. The same candidates can be ranked again by other weights.
+
+    `quoting` marks those that have the query as it is written, if it may be a quotation.
+    """
     candidates = retrieved.candidates
     records = candidates.are_records
     curve = find_curve(retrieved.mode, records=records)
@@ -221,7 +249,15 @@ def rank_candidates(
     scores = calibrate(curve, sums, evidence)
     sensible = makes_sense(float(scores[candidates.pool].max(initial=0.0)), measured)
     adjustments: dict[str, NDArray[np.float64]] = {}
+    is_quoted = False
     if features:
+        if quoting is not None and retrieved.query.quotation is not None:
+            meant = choose_quoting(retrieved.query.quotation, candidates, features, quoting)
+            is_quoted = bool((meant & candidates.inside).any())
+            quoted = lift_quoting(meant, candidates.pool, sums)
+            if quoted is not None:
+                adjustments["quotation"] = quoted
+                sums = sums + quoted
         spelled = lift_exact_spelling(retrieved.query, candidates, features, sums)
         if spelled is not None:
             adjustments["spelling"] = spelled
@@ -240,7 +276,7 @@ def rank_candidates(
         adjustments["currency"] = final / np.maximum(scores, 1e-9)
         scores = final
     selected = select_candidates(candidates, retrieved.spans, scores.tolist(), limit, decay)
-    return Ranking(features, selected, sums, evidence, sensible, adjustments)
+    return Ranking(features, selected, sums, evidence, sensible, adjustments, is_quoted)
 
 
 def fuse_candidates(retrieved: Retrieval, fusion: str, weights: FusionWeights) -> Candidates:

@@ -54,7 +54,7 @@ def lift_exact_spelling(
 
 
 def _are_classes(candidates: Candidates, plain: NDArray[np.bool_], names: Collection[Name]) -> NDArray[np.bool_]:
-    """Return which candidates hold a type with one of some names: what has no row of its own is in that of its class.
+    """Return which candidates hold a type with one of some names. Members without a row are in that of their class.
 
     Functions may be called like the module that is meant: `json.loads`.
     """

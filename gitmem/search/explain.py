@@ -36,6 +36,7 @@ LEGEND: Final = {
     "conversation_gap": "the same, and its nearest turns in meaning, as shares that they lack to the best conversation",
     "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
     "spelling": "what a definition with the name that the query is lacks to the best other result",
+    "quotation": "how much a chunk that has the query as it is written lacks to the best other result",
     "first_piece": "what the first piece of a definition that was cut lacks to its best piece",
     "row_choice": "what the shown definition lacks to the best chunk of its file",
     "elsewhere": "1 in another repository than the one of the current folder",
@@ -81,7 +82,14 @@ def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: st
     slope = find_curve(mode, records=chunk_type in PROSE_KINDS).slope
     weights = {"semantic": 1.0} if mode == "semantic" else weights_for(chunk_type)
     parts = [Contribution(name, scores[name], slope * weight) for name, weight in weights.items() if name in scores]
-    added = {"query": 1.0, "spelling": slope, "first_piece": slope, "row_choice": slope, "elsewhere": ELSEWHERE}
+    added = {
+        "query": 1.0,
+        "spelling": slope,
+        "quotation": slope,
+        "first_piece": slope,
+        "row_choice": slope,
+        "elsewhere": ELSEWHERE,
+    }
     parts += [Contribution(name, scores[name], weight) for name, weight in added.items() if name in scores]
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
     total = sum(part.contribution for part in parts)

@@ -13,13 +13,13 @@ _KINDS: Final = (
     "class constant def enum field fn func function interface member method property struct trait type".split()
 )
 _DEFINING: Final = frozenset(("declaration", "declared", "defined", "definition", *_KINDS))
-"""Words that ask for what is defined under a name; without them `GraphQL` or `OAuth` may be a subject."""
+"""Words that ask for the definition of a name; without them `GraphQL` or `OAuth` may be a subject."""
 
 _FRAME: Final = _DEFINING.union(
     "a an are at called code describe did do does explain file find for how i implementation implemented in is located "
     "look me module named of please see show source the to what where which work works".split()
 )
-"""Words around a name that ask for nothing but what has the name."""
+"""Words around a name that ask for nothing else."""
 
 _QUOTED: Final = lazy_pattern(rf"[`'\"]*({SYMBOL})(\((?:\.\.\.|…)?\))?[`'\"]*")
 """A name, in quotes or not, and whether it is called without arguments."""
@@ -39,7 +39,7 @@ _OWNED: Final = lazy_pattern(rf"(?:the )?{_OWNER}'s {_OWN}(?: {_KIND})?")
 
 
 def find_framed_name(query: str) -> str:
-    """Return the name that a query of one line is, in its words; "" if it is no name or prose might have it.
+    """Return the name that a query of one line is, in its words; "" if prose might have it.
 
     The query is stripped. A call without arguments is a name in small letters, too: `flush()`.
     """

@@ -22,10 +22,19 @@ NO_VECTORS: Final = np.zeros((0, 0), np.float32)
 LIFT: Final = "row_choice"
 """Name of what a row lacks to the best one of its file [logits]."""
 
-ADJUSTMENTS: Final = {"query": None, "spelling": 0.0, "first_piece": 0.0, LIFT: 0.0, "elsewhere": 0.0, "currency": 1.0}
+ADJUSTMENTS: Final = {
+    "query": None,
+    "spelling": 0.0,
+    "quotation": 0.0,
+    "first_piece": 0.0,
+    LIFT: 0.0,
+    "elsewhere": 0.0,
+    "currency": 1.0,
+}
 """What changes a score besides the features, with the value that changes nothing and is not reported.
 
-Evidence of the query is always reported, definitions if they were lifted for their exact name, first pieces
+Evidence of the query is always reported, definitions if they were lifted for their exact name, rows for the quotation
+that the query is, first pieces
 of definitions if they were lifted to the score of another piece, rows if they are shown instead of the best one of
 their file, and notes if they are outdated or replace others.
 """

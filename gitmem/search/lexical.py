@@ -90,6 +90,18 @@ class LexicalQuery:
         """Return the weighted idf of each term over the rows."""
         return {term.name: term.row_idf for term in self.terms}
 
+    def rows_with_all(self, names: Collection[str]) -> NDArray[np.int64]:
+        """Return the rows in scope whose text holds all of some terms of the query, ascending."""
+        fields = [term.postings.text for term in self.terms if term.name in names]
+        if len(fields) < len(names):
+            return np.zeros(0, np.int64)
+        rarest, *others = sorted(fields, key=len)
+        rows = rarest.rows[self.scope.entry_of.take(rarest.rows) >= 0]
+        for field in others:
+            _, holds = field.find(rows)
+            rows = rows[holds]
+        return rows.astype(np.int64)
+
     def score_rows(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the scores of some rows in scope, zero without a match."""
         scores = np.zeros(len(rows), np.float32)

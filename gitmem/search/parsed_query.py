@@ -9,6 +9,7 @@ from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.named_dates import NamedDate
 from gitmem.search.qualified_names import fold
+from gitmem.search.quotations import Quotation
 from gitmem.search.stop_words import STOP_WORDS, requested_names
 from gitmem.words import Text, compound_of, split_identifier
 
@@ -39,6 +40,16 @@ class Facet(NamedTuple):
     weight: float
 
 
+class Literal(NamedTuple):
+    """Literal parts of a query: names of members with their classes, without underscores, or a quotation."""
+
+    members: tuple[Name, ...] = ()
+    quotation: Quotation | None = None
+
+
+NO_LITERAL: Final = Literal()
+
+
 class ParsedQuery(NamedTuple):
     """Analysed text of a query.
 
@@ -51,6 +62,7 @@ class ParsedQuery(NamedTuple):
     - `mentions`: places that it names: lines of files, frames of stack traces.
     - `request`: from 0 to 1, how surely it asks for a change, as a commit or a task does (`Add a timeout`).
     - `dates`: days, months and years that it names; none in a long text, which may be a log.
+    - `quotation`: the text that it may quote, None for a name, a few words or a long text.
 
     The rest is empty for a query of one line, in which everything has the weight 1: weights of the terms and of the
     names, the facets, and the texts to embed with their weights.
@@ -70,6 +82,7 @@ class ParsedQuery(NamedTuple):
     name_weights: Mapping[Name, float] = MappingProxyType({})
     facets: tuple[Facet, ...] = ()
     texts: tuple[tuple[Text, float], ...] = ()
+    quotation: Quotation | None = None
 
     @property
     def named_members(self) -> tuple[Name, ...]:

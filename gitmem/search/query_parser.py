@@ -17,6 +17,7 @@ from gitmem.search.parsed_query import (
     is_symbol,
     join_words,
 )
+from gitmem.search.quotations import find_quotation
 from gitmem.search.stop_words import content_words
 from gitmem.words import count_identifiers, terms_of
 
@@ -62,8 +63,9 @@ def _parse_line(stripped: str) -> ParsedQuery:
     names, paths = tuple(dict.fromkeys(find_names(stripped, bare))), _paths(stripped)
     mentions, request = _find_lines(stripped), measure_request(stripped)
     return ParsedQuery(
-        text, tuple(terms), compounds, names, paths, bare, coded, mentions, request, find_dates(stripped)
-    )
+        text, tuple(terms), compounds, names, paths, bare, coded, mentions, request, find_dates(stripped),
+        quotation=None if bare else find_quotation(stripped),
+    )  # fmt: skip
 
 
 def _find_lines(query: str) -> "tuple[Mention, ...]":

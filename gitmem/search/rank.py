@@ -106,8 +106,8 @@ def _chunk_type_mask(names: str) -> NDArray[np.float64]:
 
 
 _IS_FUNCTION: Final = _chunk_type_mask("function method")
-_IS_PROSE: Final = _chunk_type_mask(" ".join(("section", "text", *PROSE_KINDS)))
-_CAN_DEFINE: Final = _IS_PROSE == 0
+IS_PROSE: Final = _chunk_type_mask(" ".join(("section", "text", *PROSE_KINDS)))
+_CAN_DEFINE: Final = IS_PROSE == 0
 _IS_RECORD: Final = _chunk_type_mask(" ".join(PROSE_KINDS)) > 0
 
 
@@ -196,7 +196,7 @@ def compute_features(
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }
-    about_others = find_descriptions(features, _IS_PROSE[candidates.chunk_type], shares)
+    about_others = find_descriptions(features, IS_PROSE[candidates.chunk_type], shares)
     features |= {name: (1.0 - about_others) * features[name] for name in _OF_SUBJECTS}
     if query.facets:
         features |= {name: TEXT_SHARE * features[name] for name in _OF_NAMES}
@@ -281,7 +281,7 @@ def _shape_features(
         "symbol_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2 * query.coded,
         "file_size": (np.log1p(candidates.file_words.astype(np.float64)) - 7) / 3,
         "function": _IS_FUNCTION[candidates.chunk_type],
-        "prose": _IS_PROSE[candidates.chunk_type] * prose_strength,
+        "prose": IS_PROSE[candidates.chunk_type] * prose_strength,
     }
 
 

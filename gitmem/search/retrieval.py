@@ -44,6 +44,7 @@ class Retrieval(NamedTuple):
     `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files. `elsewhere`
     marks candidates in other repositories than the user's, if these are searched, `outdated` notes among them. `files`
     is the number of files in scope, filters apart. `names_vector` is the vector of the query by the encoder of names.
+    `quoting` are the rows that may have the quotation of the query, because they hold all of its words.
 
     It holds no reference to the index.
     """
@@ -58,6 +59,7 @@ class Retrieval(NamedTuple):
     outdated: OutdatedCandidates | None = None
     files: int = 0
     names_vector: NDArray[np.float32] | None = None
+    quoting: NDArray[np.int64] | None = None
 
 
 def retrieve(
@@ -109,7 +111,9 @@ def retrieve(
     outdated = find_outdated_rows(scope, rows)
     files = scope.whole.document_counts.files
     elsewhere = _are_elsewhere(scope, rows)
-    return Retrieval(query, candidates, spans, idf, shares, mode, elsewhere, outdated, files, path_vector)
+    return Retrieval(
+        query, candidates, spans, idf, shares, mode, elsewhere, outdated, files, path_vector, whole.quoting
+    )
 
 
 def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | None:

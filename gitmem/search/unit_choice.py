@@ -12,11 +12,11 @@ from typing import Final
 
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import COMPARED_ROWS, LARGEST_LIFT, LIFT, Hit, show_whole
-from gitmem.search.parsed_query import Name, ParsedQuery
+from gitmem.search.parsed_query import NO_LITERAL, Literal, ParsedQuery
 from gitmem.search.select import COLLAPSED_BYTES, REPEAT_DECAY
 from gitmem.search.unit_copies import add_unless_copy, find_original
 from gitmem.search.unit_meaning import QueryMeaning, Texts, rate_by_meaning
-from gitmem.search.unit_rating import RatedUnit, find_matching, is_named, rate_by_words
+from gitmem.search.unit_rating import RatedUnit, find_matching, has_literal, is_named, put_literal_first, rate_by_words
 
 NAME_BONUS: Final = 0.1
 """What a name that has the query counts if that is one word, relative to a cosine."""
@@ -49,20 +49,20 @@ def choose_units(
     terms: Sequence[str],
     limit: int,
     meaning: QueryMeaning | None = None,
-    named_members: Sequence[Name] = (),
+    literal: Literal = NO_LITERAL,
 ) -> list[Hit]:
     """Return at most `limit` hits, in which each is represented by its best definition, and copies by the best.
 
-    Without a `meaning` a hit keeps its row, and the `terms` in the lines choose among the units of that, after the
-    `named_members`.
+    Without a `meaning` a hit keeps its row, and the `terms` in the lines choose among the units of that. Units with
+    something `literal` precede the others.
     """
     chosen: list[Hit] = []
     if meaning is None:
-        rows = _keep_rows(hits, texts, terms, named_members)
+        rows = _keep_rows(hits, texts, terms, literal)
         for row in rows:
             add_unless_copy(chosen, row.results()[0], texts)
     else:
-        rows = _place_rows(chosen, hits, texts, meaning)
+        rows = _place_rows(chosen, hits, texts, meaning, literal)
     if len(chosen) < limit:
         _fill(chosen, rows, texts, terms, limit)
     return chosen
@@ -81,8 +81,9 @@ def _fill(chosen: list[Hit], rows: Sequence[_Row], texts: Texts, terms: Sequence
             add_unless_copy(chosen, other._replace(score=min(other.score, chosen[-1].score)), texts)
 
 
-def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str], named_members: Sequence[Name]) -> list[_Row]:
-    return [_Row(hit, rate_by_words(hit, texts[hit.source], terms, named_members) if hit.units else ()) for hit in hits]
+def _keep_rows(hits: Sequence[Hit], texts: Texts, terms: Sequence[str], literal: Literal) -> list[_Row]:
+    rated = (rate_by_words(hit, texts[hit.source], terms) if hit.units else [] for hit in hits)
+    return [_Row(hit, put_literal_first(own, texts[hit.source], literal)) for hit, own in zip(hits, rated, strict=True)]
 
 
 def rows_of_file(hits: Sequence[Hit]) -> list[Hit]:
@@ -95,7 +96,9 @@ def is_compared(place: int, row: Hit) -> bool:
     return place < COMPARED_ROWS and row.scores.get(LIFT, 0.0) <= LARGEST_LIFT
 
 
-def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: QueryMeaning) -> list[_Row]:
+def _place_rows(
+    chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: QueryMeaning, literal: Literal
+) -> list[_Row]:
     """Add the best definitions of each file in place of its hits, and return the rows that they are from."""
     hits_by_file: dict[str, list[Hit]] = {}
     for hit in hits:
@@ -103,9 +106,15 @@ def _place_rows(chosen: list[Hit], hits: Sequence[Hit], texts: Texts, meaning: Q
     # A file with one row that is one definition leaves no choice.
     rows_by_file = {path: rows_of_file(own) for path, own in hits_by_file.items()}
     compared = [row for rows in rows_by_file.values() if len(rows) > 1 or rows[0].units for row in rows]
-    rated = dict(zip(map(_key, compared), rate_by_meaning(compared, texts, meaning), strict=True))
+    rated = {
+        _key(row): put_literal_first(own, texts[row.source], literal)
+        for row, own in zip(compared, rate_by_meaning(compared, texts, meaning), strict=True)
+    }
     rows_of = {path: [_Row(row, rated.get(_key(row), ())) for row in rows] for path, rows in rows_by_file.items()}
     free = {path: _order(rows, meaning.query) for path, rows in rows_of.items()}
+    if literal.quotation is not None:
+        for rows in free.values():
+            rows.sort(key=lambda row: not has_literal(row.hit, texts[row.hit.source], literal))
     placed: list[_Row] = []
     for hit, twins in _find_twins(hits, rated, texts):
         left = free[hit.path]

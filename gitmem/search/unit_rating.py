@@ -11,6 +11,7 @@ from typing import Final
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.lexical import K1, ROW_WEIGHTS
+from gitmem.search.parsed_query import Literal
 from gitmem.search.qualified_names import has_name
 from gitmem.search.signature import unqualified_names
 from gitmem.search.snippet import lines_of_span, match_terms
@@ -28,16 +29,28 @@ class RatedUnit(NamedTuple):
     rating: float
 
 
-def rate_by_words(
-    row: Hit, data: bytes, terms: Sequence[str], named_members: Sequence[Sequence[str]] = ()
-) -> list[RatedUnit]:
-    """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines.
-
-    Those that the query names as members of their class precede the others.
-    """
+def rate_by_words(row: Hit, data: bytes, terms: Sequence[str]) -> list[RatedUnit]:
+    """Return the units of a row by the terms in their names and lines, best first; equal ones in the order of lines."""
     counts, sizes = _term_counts(row, data, terms)
-    rated = order_units(list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))), terms)
-    return sorted(rated, key=lambda one: not any(has_name(one.unit.symbol, name) for name in named_members))
+    return order_units(list(map(RatedUnit, row.units, _bm25(counts, sizes, terms))), terms)
+
+
+def put_literal_first(rated: Sequence[RatedUnit], data: bytes, literal: Literal) -> list[RatedUnit]:
+    """Return units, best first, with those first that are members which a query names, or that have its quotation.
+
+    The smallest unit with a quotation precedes the class around it. `data` is the text of the file.
+    """
+    own = [one for one in rated if has_literal(one.unit, data, literal)]
+    if literal.quotation is not None:
+        own.sort(key=lambda one: one.unit.end - one.unit.start)
+    return [*own, *(one for one in rated if one not in own)] if own else list(rated)
+
+
+def has_literal(place: ResultUnit | Hit, data: bytes, literal: Literal) -> bool:
+    """Return whether a unit or row is a member that a query names, or has its quotation."""
+    if literal.quotation is not None and literal.quotation.is_in(data, place.start, place.end):
+        return True
+    return any(has_name(place.symbol, name) for name in literal.members)
 
 
 def find_matching(row: Hit, data: bytes, terms: Sequence[str]) -> frozenset[ResultUnit]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,13 @@ def test_a_single_repository_gives_the_scores_of_a_query_in_it(federation: Feder
                 together = FederatedSearcher([member._replace(is_own=is_own)]).find(Query(text), 20)
                 assert [found.hit for found in together.hits] == alone.hits
                 assert (together.terms, together.rejected) == (alone.terms, alone.rejected)
+
+
+def test_a_quotation_is_read_in_the_repository_that_has_it(federation: Federation) -> None:
+    query = Query("return load_route_table[value]")
+    name, hit = federation.find(query, "backup")[0]
+    assert (name, hit.path) == ("route", "lib/load_route.py")
+    assert all(scored >= other for scored, other in pairwise(each.score for _, each in federation.find(query)))
 
 
 def test_each_hit_has_the_text_of_its_repository(federation: Federation) -> None:

@@ -67,12 +67,12 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     ]
 
 
-def summarise(kind: str, ranks: Sequence[float]) -> list[Figure]:
-    """Return the figures of all names of a kind."""
+def summarise(kind: str, ranks: Sequence[float], least: float = LEAST) -> list[Figure]:
+    """Return the figures of all queries of a kind, with the least mean of the reciprocal ranks."""
     if not ranks:
         return []
     return [
-        Figure(f"{len(ranks)} {kind}", "reciprocal rank", mean(ranks), at_least=LEAST),
+        Figure(f"{len(ranks)} {kind}", "reciprocal rank", mean(ranks), at_least=least),
         Figure(f"{len(ranks)} {kind}", "first", mean(float(rank == 1) for rank in ranks)),
     ]
 

@@ -73,6 +73,28 @@ def test_a_long_function_of_a_published_repository_is_shown_whole(
     assert lines == [(1, 51)]
 
 
+def test_a_quotation_is_read_on_the_server(
+    dsn: str, jobs: Repo, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = Repo.init(tmp_path / "billing")
+    line = "total = add(price, tax)"
+    others = "".join(
+        f"def add_total_{number}(price, tax):\n    return add(tax, price, total)\n\n" for number in range(9)
+    )
+    repo.commit({"add_total.py": others, "order.py": f"def cost(price, tax):\n    {line}\n    return total\n"})
+    assert cli("-q", "-C", str(repo.path), "index").code == 0
+    assert cli("-q", "org", "init", dsn).code == 0
+    assert cli("-q", "-C", str(repo.path), "org", "publish", "--name", "billing", "--dsn", dsn).code == 0
+    monkeypatch.setenv("GITMEM_ORG", dsn)
+    results = {
+        text: search(cli, jobs, "org:billing", text=text)["results"] for text in (line, "total = add(tax, price)")
+    }
+    assert {text: found[0]["path"] for text, found in results.items()} == {
+        line: "order.py",
+        "total = add(tax, price)": "add_total.py",
+    }
+
+
 def test_published_and_local_repositories_are_one_list(both: Repo, cli: Cli) -> None:
     answer = search(cli, both, "jobs", "org:*")
     assert names_of(answer, "searched") == ["jobs", "org:shop"]

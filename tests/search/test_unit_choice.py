@@ -6,7 +6,9 @@ import pytest
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.locations import format_location
 from gitmem.search.hits import Hit
+from gitmem.search.parsed_query import Literal
 from gitmem.search.query_parser import parse_query
+from gitmem.search.quotations import Quotation
 from gitmem.search.unit_choice import choose_units
 from gitmem.search.unit_meaning import QueryMeaning
 from gitmem.types import ResultUnit
@@ -93,11 +95,21 @@ def test_a_class_represents_its_fields_unless_the_query_is_the_name_of_one() -> 
 def test_a_member_that_the_query_names_precedes_its_class_and_the_others() -> None:
     def shown(*names: tuple[str, ...]) -> str:
         texts, terms = {("a.py", "python"): CLASS}, ["session", "retri"]
-        return choose_units([hit(SESSION)], texts, terms, 1, named_members=names)[0].symbol
+        return choose_units([hit(SESSION)], texts, terms, 1, literal=Literal(names))[0].symbol
 
     assert shown() == "Session"
     assert shown(("session", "retries")) == "Session.retries"
     assert shown(("ring", "retries")) == "Session"
+
+
+def test_the_smallest_unit_with_a_quotation_precedes_the_others() -> None:
+    def shown(text: str) -> str:
+        literal = Literal(quotation=Quotation(text, is_code=True))
+        return choose_units([hit(SESSION)], {("a.py", "python"): CLASS}, ["timeout"], 1, literal=literal)[0].symbol
+
+    assert shown("retries = 3") == "Session.retries"
+    assert shown("class Session:") == "Session"
+    assert shown("retries = 4") == "Session.timeout"
 
 
 def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:

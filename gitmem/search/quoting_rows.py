@@ -1,0 +1,77 @@
+"""Find the rows that a query quotes: they have a line of code or a message as it is written there.
+
+Words in any order rank a line below the functions that it calls. So the candidates that hold all words of a query that
+may be a quotation are read, and those that have it precede all others.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from gitmem.arrays import NDArray, is_among
+from gitmem.search.hits import NO_ADJUSTMENTS, Hit, load_hits
+from gitmem.search.path_roles import ROLES
+from gitmem.search.quotations import Quotation
+from gitmem.search.rank import IS_PROSE, Candidates, Features
+from gitmem.search.scope import Scope
+
+ReadTexts = Callable[[Sequence[Hit]], Mapping[tuple[str, str], bytes]]
+"""Returns the texts of some hits by their `source`; b"" for one that no longer exists."""
+
+MAX_CODE_ROWS: Final = 24
+MAX_MESSAGE_ROWS: Final = 8
+"""Rows that are read for a line of code and for a message: those with the best lexical scores."""
+
+MAX_MESSAGE_FILES: Final = 3
+"""Most files that have a message. More of them show that it is an ordinary phrase."""
+
+_MARGIN: Final = 1e-3
+"""Logits by which the best row with the quotation exceeds the others."""
+
+
+def find_quoting(
+    scope: Scope, candidates: Candidates, holding: NDArray[np.int64], quotation: Quotation, read_texts: ReadTexts
+) -> NDArray[np.bool_]:
+    """Return which candidates have a quotation, [candidates]; `holding` are the rows that hold all of its words."""
+    quoting = np.zeros(len(candidates.row), bool)
+    places = np.flatnonzero(is_among(candidates.row, holding))
+    most = MAX_CODE_ROWS if quotation.is_code else MAX_MESSAGE_ROWS
+    places = places[np.argsort(-candidates.lexical[places], kind="stable")][:most]
+    if len(places):
+        # Candidates that do not pass the filters are read, too: filters change no score.
+        everything = candidates._replace(inside=np.ones(len(candidates.row), bool))
+        hits = load_hits(scope.whole, everything, [(place, 0.0) for place in places.tolist()], NO_ADJUSTMENTS)
+        texts = read_texts(hits)
+        for place, hit in zip(places.tolist(), hits, strict=True):
+            quoting[place] = quotation.is_in(texts[hit.source], hit.start, hit.end)
+    return quoting
+
+
+def choose_quoting(
+    quotation: Quotation, candidates: Candidates, features: Features, quoting: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return which candidates with a quotation are meant, [candidates].
+
+    A message is that of plain code: tests and documents repeat it.
+    """
+    if quotation.is_code:
+        return quoting
+    meant = quoting & (IS_PROSE[candidates.chunk_type] == 0)
+    for role in ROLES:
+        meant &= features[role] == 0
+    return meant if len(set(candidates.file[meant].tolist())) <= MAX_MESSAGE_FILES else np.zeros_like(meant)
+
+
+def lift_quoting(
+    meant: NDArray[np.bool_], pool: NDArray[np.bool_], sums: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return what the best candidate that is meant lacks to the best other one, for all that are; None for nothing.
+
+    Only the `pool` is compared, so that filters change no score.
+    """
+    own, others = meant & pool, ~meant & pool
+    if not own.any() or not others.any():
+        return None
+    missing = float(sums[others].max() - sums[own].max())
+    return np.where(meant, missing + _MARGIN, 0.0) if missing > 0 else None
