@@ -62,7 +62,7 @@ class RowRetrieval:
             self._groups += find_definitions(query, self.lexical)
         self.quoting = np.zeros(0, np.int64)
         if query.quotation is not None:
-            self.quoting = self.lexical.rows_with_all(frozenset(query.terms))
+            self.quoting = self.lexical.rows_with_all(query.quotation.terms)
             self._groups += [self.quoting[place : place + 1] for place in range(min(len(self.quoting), MAX_QUOTING))]
 
     def find(self) -> RetrievedRows:

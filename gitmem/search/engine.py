@@ -254,6 +254,7 @@ def rank_candidates(
         if quoting is not None and retrieved.query.quotation is not None:
             meant = choose_quoting(retrieved.query.quotation, candidates, features, quoting)
             is_quoted = bool((meant & candidates.inside).any())
+            sensible |= bool((meant & candidates.pool).any())
             quoted = lift_quoting(meant, candidates.pool, sums)
             if quoted is not None:
                 adjustments["quotation"] = quoted

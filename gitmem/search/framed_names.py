@@ -43,7 +43,7 @@ def find_framed_name(query: str) -> str:
 
     The query is stripped. A call without arguments is a name in small letters, too: `flush()`.
     """
-    query = query.rstrip("?.!:{ ")
+    query = query.rstrip("?.!:;{ ")
     return _find_member(query) or _find_only_name(query.split())
 
 

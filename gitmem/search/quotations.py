@@ -1,4 +1,8 @@
-"""Tell whether a query may quote code or a message, as it is written somewhere. Pure."""
+"""Tell whether a query may quote code or a message, as it is written somewhere. Pure.
+
+A message that a program printed has values in it, and often the name of an exception before it. The code has other text
+for the values, and may break the message over several lines.
+"""
 
 import re
 from functools import lru_cache
@@ -7,39 +11,94 @@ from typing import Final
 from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.stop_words import content_words
-from gitmem.words import find_identifiers
+from gitmem.words import find_identifiers, terms_of
 
 _MIN_CODE_WORDS: Final = 2
-_MIN_MESSAGE_WORDS: Final = 4
-"""Fewest words of a line of code, and of a message, stop words apart."""
+_MIN_PHRASE_WORDS: Final = 4
+_MIN_MESSAGE_WORDS: Final = 2
+"""Fewest words of a line of code; and stop words apart, of what may be a phrase, and of what is surely a message."""
 
-_CODE: Final = lazy_pattern(r"\w\(|[{}\[\]=<>|\\]|;$|->|\w::\w")
+_MAX_VALUE: Final = 200
+"""Most characters that the code has in place of a value."""
+
+_CODE: Final = lazy_pattern(r"\w\(|[{}\[\]=<>|\\]|[,;]$|->|\?\.|&&|\w::\w")
 """Signs that prose hardly has. It has names in code, calls without arguments among them."""
+
+_KIND: Final = lazy_pattern(
+    r"(?:Uncaught |Unhandled |Caused by: |fatal )*"
+    r"(?:[\w$.:]*(?:Error|Exception|Warning|Failure)|error|fatal|panic|warning|abort)(?:\[\w+\])?: +",
+    re.IGNORECASE,
+)
+"""Beginning of a message: the kind of error."""
+
+_VALUE: Final = lazy_pattern(r"(?<!\w)'[^']{0,200}'|(?<!\w)\"[^\"]{0,200}\"|`[^`]{0,200}`|\S*\d\S*|(?<!\S)~?/\S+")
+"""Text in quotes, numbers and paths: the code may have a place-holder for it."""
+
+_HOLE: Final = "\0"
+"""Stands for a value."""
+
+_SPACE: Final = rb"\s++"
+_JOIN: Final = rb"[\"'`][^\S\n]*+[+.\\]*+[^\S\n]*+\n\s*+(?:[+.]\s*+)?+[a-zA-Z$@]{0,2}[\"'`]"
+"""Line break between strings that are put together."""
+
+_BREAK: Final = rb"(?:\s++(?:(?:#++|//++|\*++|--++)\s++)?+|\s*+" + _JOIN + rb"\s*+)"
+"""Space in a message: also that around the beginning of a comment, and between strings."""
+
+_JOINED: Final = lazy_pattern(_JOIN)
 
 
 class Quotation(NamedTuple):
-    """Text that a query may quote, and whether it is certainly code rather than a message or an ordinary phrase."""
+    """Text that a query may quote, the terms of its words, and whether it is certainly code.
+
+    In anything else values are holes, between which the text must be on one line.
+    """
 
     text: str
+    terms: frozenset[str]
     is_code: bool
 
     def is_in(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a part of a text has the quotation: whole words, with any space between them."""
-        return _pattern(self.text).search(data, start, end) is not None
+        first, *others = map(self._pattern, self.text.split(_HOLE))
+        return any(_follow(others, data, match.end(), end) for match in first.finditer(data, start, end))
+
+    def _pattern(self, part: str) -> re.Pattern[bytes]:
+        return _compile(part.strip(), _SPACE if self.is_code else _BREAK)
+
+
+def _follow(parts: list[re.Pattern[bytes]], data: bytes, place: int, end: int) -> bool:
+    """Return whether some parts follow a place, each at most a value behind the one before."""
+    for part in parts:
+        found = part.search(data, place, min(end, place + _MAX_VALUE + 4 * len(part.pattern)))
+        if found is None or not _is_value(data[place : found.start()]):
+            return False
+        place = found.end()
+    return True
+
+
+def _is_value(text: bytes) -> bool:
+    return len(text) <= _MAX_VALUE and b"\n" not in _JOINED.sub(b"", text)
 
 
 @lru_cache(maxsize=64)
-def _pattern(text: str) -> re.Pattern[bytes]:
-    source = rb"\s+".join(re.escape(word.encode("utf-8", "replace")) for word in text.split())
-    before = rb"(?<!\w)" if text[0].isalnum() else b""
-    behind = rb"(?!\w)" if text[-1].isalnum() else b""
-    return re.compile(before + source + behind)
+def _compile(text: str, space: bytes) -> re.Pattern[bytes]:
+    words = (re.escape(word.encode("utf-8", "replace")) for word in text.split())
+    before = rb"(?<!\w)" if text[:1].isalnum() else b""
+    behind = rb"(?!\w)" if text[-1:].isalnum() else b""
+    return re.compile(before + space.join(words) + behind)
 
 
 def find_quotation(query: str) -> Quotation | None:
     """Return the text that a query of one line may quote; None if it is too short for that."""
     text = query[1:-1].strip() if len(query) > 2 and query[0] == query[-1] and query[0] in "`'\"" else query
-    is_code = _CODE.search(text) is not None
-    if is_code:
-        return Quotation(text, is_code) if len(find_identifiers(text)) >= _MIN_CODE_WORDS else None
-    return Quotation(text, is_code) if len(content_words(text)) >= _MIN_MESSAGE_WORDS else None
+    kind = _KIND.match(text)
+    if kind is None and _CODE.search(text):
+        return Quotation(text, _terms(text), is_code=True) if len(find_identifiers(text)) >= _MIN_CODE_WORDS else None
+    message = text if kind is None else text[kind.end() :]
+    fixed = _VALUE.sub(_HOLE, message).strip(" .!" + _HOLE)
+    least = _MIN_PHRASE_WORDS if kind is None and _HOLE not in fixed else _MIN_MESSAGE_WORDS
+    return Quotation(fixed, _terms(fixed), is_code=False) if len(content_words(fixed)) >= least else None
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(term for word in content_words(text) for term in terms_of(word))

@@ -3,25 +3,38 @@
 import pytest
 
 from gitmem.search.query_parser import parse_query
-from gitmem.search.quotations import Quotation, find_quotation
+from gitmem.search.quotations import find_quotation
 
 
 @pytest.mark.parametrize(
-    ("query", "quotation"),
+    ("query", "text", "is_code"),
     [
-        ("total = add(price, tax)", Quotation("total = add(price, tax)", is_code=True)),
-        ("class Ring;", Quotation("class Ring;", is_code=True)),
-        ("`return self.keys[0]`", Quotation("return self.keys[0]", is_code=True)),
-        ("the key of a session has expired already", Quotation("the key of a session has expired already", False)),
-        ("oneOf keyword", None),
-        ("rotate the keys of Ring", None),
-        ("expired keys", None),
-        ("Ring.rotate", None),
-        ("flush()", None),
+        ("total = add(price, tax)", "total = add(price, tax)", True),
+        ("`return self.keys[0]`", "return self.keys[0]", True),
+        ("the key of a session has expired already", "the key of a session has expired already", False),
+        ("KeyError: no key of session 7 for 'ada' here", "no key of session \0 for \0 here", False),
+        ("error[E0308]: mismatched types", "mismatched types", False),
+        ("java.lang.IllegalStateException: Ring is empty.", "Ring is empty", False),
+        ("cannot open /var/keys of the ring", "cannot open \0 of the ring", False),
     ],
 )
-def test_code_and_sentences_may_be_quotations(query: str, quotation: Quotation | None) -> None:
-    assert parse_query(query).quotation == quotation
+def test_code_and_messages_may_be_quotations(query: str, text: str, is_code: bool) -> None:
+    quotation = parse_query(query).quotation
+    assert quotation is not None
+    assert (quotation.text, quotation.is_code) == (text, is_code)
+
+
+@pytest.mark.parametrize(
+    "query", ["oneOf keyword", "rotate the keys of Ring", "expired keys", "Ring.rotate", "flush()", "Error: 42"]
+)
+def test_names_and_a_few_words_quote_nothing(query: str) -> None:
+    assert parse_query(query).quotation is None
+
+
+def test_values_are_no_words_that_the_code_must_have() -> None:
+    quotation = find_quotation("KeyError: no keys of session 7 for 'ada' found")
+    assert quotation is not None
+    assert quotation.terms == {"key", "session", "found"}
 
 
 def test_a_long_text_quotes_nothing() -> None:
@@ -42,3 +55,29 @@ def test_a_quotation_has_its_words_whole_with_any_space_between_them(data: bytes
     assert quotation is not None
     assert quotation.is_in(data, 6, len(data)) == has
     assert not quotation.is_in(data, 14, len(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "has"),
+    [
+        (b"raise KeyError(f'no key of session {number} for {name!r} here')", True),
+        (b'log("no key of session " + number + " for " + name + " here")', True),
+        (b"fail('no key '\n     f'of session {number} for '\n     f'{name} here')", True),
+        (b"# no key of\n# session {} for {} here", True),
+        (b"no key of session 1\n for 2 here", False),
+        (b"no key of sessions {} for {} here", False),
+        (b"no key of session {} here for {}", False),
+        (b"no key of session " + b"x" * 300 + b" for {} here", False),
+    ],
+)
+def test_a_message_has_any_values_and_may_be_broken(data: bytes, has: bool) -> None:
+    quotation = find_quotation("KeyError: no key of session 7 for 'ada' here")
+    assert quotation is not None
+    assert quotation.is_in(data, 0, len(data)) == has
+
+
+@pytest.mark.parametrize("data", [b"a b " * 50_000, b"a" + b" " * 200_000, b"a '" + b"\n" * 200_000, b"a 1 " * 50_000])
+def test_hostile_texts_take_no_longer_than_others(data: bytes) -> None:
+    quotation = find_quotation("error: a 1 b 2 a 3 b 4 a 5 b 6 word c")
+    assert quotation is not None
+    assert not quotation.is_in(data, 0, len(data))

@@ -104,7 +104,7 @@ def test_a_member_that_the_query_names_precedes_its_class_and_the_others() -> No
 
 def test_the_smallest_unit_with_a_quotation_precedes_the_others() -> None:
     def shown(text: str) -> str:
-        literal = Literal(quotation=Quotation(text, is_code=True))
+        literal = Literal(quotation=Quotation(text, frozenset(), is_code=True))
         return choose_units([hit(SESSION)], {("a.py", "python"): CLASS}, ["timeout"], 1, literal=literal)[0].symbol
 
     assert shown("retries = 3") == "Session.retries"
