@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray, distinct
+from gitmem.arrays import NDArray, distinct, is_among
 from gitmem.search.lexical import LexicalQuery
 from gitmem.search.parsed_query import Name, ParsedQuery, spelled_names
 from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
@@ -62,7 +62,7 @@ def _find_members(query: ParsedQuery, lexical: LexicalQuery) -> tuple[list[NDArr
             continue
         # Rows whose symbols have both words are few, even if each of them is in thousands.
         own, around = (_rows_with_name(postings, part) for part in (name[-1], name[-2]))
-        both = np.intersect1d(own, around, assume_unique=True)
+        both = own[is_among(own, around)]
         if not 0 < len(both) <= MAX_ROWS:
             continue
         members = _find_defining(lexical.scope, tuple(map(fold, name)), both)
