@@ -34,8 +34,18 @@ _KIND: Final = lazy_pattern(
 _VALUE: Final = lazy_pattern(r"(?<!\w)'[^']{0,200}'|(?<!\w)\"[^\"]{0,200}\"|`[^`]{0,200}`|\S*\d\S*|(?<!\S)~?/\S+")
 """Text in quotes, numbers and paths: the code may have a place-holder for it."""
 
+_VALUE_IN_BRACKETS: Final = lazy_pattern(
+    r"(?<!\S)[\[<({](?:'[^']{0,200}'|\"[^\"]{0,200}\"|[^\s\])>}(]*[\d/][^\s\])>}(]*)[\])>}][.,:;]?(?!\S)"
+)
+"""A value in brackets, which are no sign of code: `[2021-03]`, `<'name'>`."""
+
 _HOLE: Final = "\0"
 """Stands for a value."""
+
+CODE: Final = "code"
+MESSAGE: Final = "message"
+PHRASE: Final = "phrase"
+"""Forms of quotations. A phrase may be a message, or some words that prose puts together."""
 
 _SPACE: Final = rb"\s++"
 _JOIN: Final = rb"[\"'`][^\S\n]*+[+.\\]*+[^\S\n]*+\n\s*+(?:[+.]\s*+)?+[a-zA-Z$@]{0,2}[\"'`]"
@@ -48,14 +58,14 @@ _JOINED: Final = lazy_pattern(_JOIN)
 
 
 class Quotation(NamedTuple):
-    """Text that a query may quote, the terms of its words, and whether it is certainly code.
+    """Text that a query may quote, its form, and the terms of its words.
 
-    In anything else values are holes, between which the text must be on one line.
+    In anything but code values are holes, and between two of them the text must be on one line.
     """
 
     text: str
+    form: str
     terms: frozenset[str]
-    is_code: bool
 
     def is_in(self, data: bytes, start: int, end: int) -> bool:
         """Return whether a part of a text has the quotation: whole words, with any space between them."""
@@ -63,7 +73,7 @@ class Quotation(NamedTuple):
         return any(_follow(others, data, match.end(), end) for match in first.finditer(data, start, end))
 
     def _pattern(self, part: str) -> re.Pattern[bytes]:
-        return _compile(part.strip(), _SPACE if self.is_code else _BREAK)
+        return _compile(part.strip(), _SPACE if self.form == CODE else _BREAK)
 
 
 def _follow(parts: list[re.Pattern[bytes]], data: bytes, place: int, end: int) -> bool:
@@ -92,12 +102,13 @@ def find_quotation(query: str) -> Quotation | None:
     """Return the text that a query of one line may quote; None if it is too short for that."""
     text = query[1:-1].strip() if len(query) > 2 and query[0] == query[-1] and query[0] in "`'\"" else query
     kind = _KIND.match(text)
-    if kind is None and _CODE.search(text):
-        return Quotation(text, _terms(text), is_code=True) if len(find_identifiers(text)) >= _MIN_CODE_WORDS else None
-    message = text if kind is None else text[kind.end() :]
-    fixed = _VALUE.sub(_HOLE, message).strip(" .!" + _HOLE)
-    least = _MIN_PHRASE_WORDS if kind is None and _HOLE not in fixed else _MIN_MESSAGE_WORDS
-    return Quotation(fixed, _terms(fixed), is_code=False) if len(content_words(fixed)) >= least else None
+    if kind is None and _CODE.search(_VALUE_IN_BRACKETS.sub(" ", text)):
+        return Quotation(text, CODE, _terms(text)) if len(find_identifiers(text)) >= _MIN_CODE_WORDS else None
+    parts = _VALUE.sub(_HOLE, text if kind is None else text[kind.end() :])
+    form = PHRASE if kind is None and _HOLE not in parts else MESSAGE
+    fixed = parts.strip(" .!" + _HOLE)
+    least = _MIN_PHRASE_WORDS if form == PHRASE else _MIN_MESSAGE_WORDS
+    return Quotation(fixed, form, _terms(fixed)) if len(content_words(fixed)) >= least else None
 
 
 def _terms(text: str) -> frozenset[str]:

@@ -12,19 +12,19 @@ import numpy as np
 from gitmem.arrays import NDArray, is_among
 from gitmem.search.hits import NO_ADJUSTMENTS, Hit, load_hits
 from gitmem.search.path_roles import ROLES
-from gitmem.search.quotations import Quotation
+from gitmem.search.quotations import CODE, PHRASE, Quotation
 from gitmem.search.rank import IS_PROSE, Candidates, Features
 from gitmem.search.scope import Scope
 
 ReadTexts = Callable[[Sequence[Hit]], Mapping[tuple[str, str], bytes]]
 """Returns the texts of some hits by their `source`; b"" for one that no longer exists."""
 
-MAX_CODE_ROWS: Final = 24
-MAX_MESSAGE_ROWS: Final = 8
-"""Rows that are read for a line of code and for a message: those with the best lexical scores."""
+MAX_ROWS: Final = 24
+MAX_PHRASE_ROWS: Final = 8
+"""Rows that are read for a quotation, and for a phrase: those with the best lexical scores."""
 
-MAX_MESSAGE_FILES: Final = 3
-"""Most files that have a message. More of them show that it is an ordinary phrase."""
+MAX_PHRASE_FILES: Final = 3
+"""Most files that have a phrase. More of them show that it is an ordinary one."""
 
 _MARGIN: Final = 1e-3
 """Logits by which the best row with the quotation exceeds the others."""
@@ -36,7 +36,7 @@ def find_quoting(
     """Return which candidates have a quotation, [candidates]; `holding` are the rows that hold all of its words."""
     quoting = np.zeros(len(candidates.row), bool)
     places = np.flatnonzero(is_among(candidates.row, holding))
-    most = MAX_CODE_ROWS if quotation.is_code else MAX_MESSAGE_ROWS
+    most = MAX_PHRASE_ROWS if quotation.form == PHRASE else MAX_ROWS
     places = places[np.argsort(-candidates.lexical[places], kind="stable")][:most]
     if len(places):
         # Candidates that do not pass the filters are read, too: filters change no score.
@@ -53,14 +53,15 @@ def choose_quoting(
 ) -> NDArray[np.bool_]:
     """Return which candidates with a quotation are meant, [candidates].
 
-    A message is that of plain code: tests and documents repeat it.
+    A message or phrase is that of plain code: tests and documents repeat it.
     """
-    if quotation.is_code:
+    if quotation.form == CODE:
         return quoting
     meant = quoting & (IS_PROSE[candidates.chunk_type] == 0)
     for role in ROLES:
         meant &= features[role] == 0
-    return meant if len(set(candidates.file[meant].tolist())) <= MAX_MESSAGE_FILES else np.zeros_like(meant)
+    is_ordinary = quotation.form == PHRASE and len(set(candidates.file[meant].tolist())) > MAX_PHRASE_FILES
+    return np.zeros_like(meant) if is_ordinary else meant
 
 
 def lift_quoting(

@@ -64,6 +64,14 @@ def test_a_message_finds_the_code_that_has_it_and_no_test_or_document(indexed: R
     assert first(search(indexed, MESSAGE)) == ("shop/order.py", "Order.check")
 
 
+def test_a_message_with_values_and_a_foreign_exception_finds_its_place(indexed: Repo) -> None:
+    indexed.commit({"shop/stock.py": "def take(name, left):\n    raise Empty(f'only {left} of {name} in stock')\n"})
+    index(indexed)
+    message = "java.lang.IllegalStateException: only 3 of 'green apples' in stock"
+    assert first(search(indexed, message)) == ("shop/stock.py", "take")
+    assert not search(indexed, message.replace("in stock", "in store")).hits
+
+
 def test_a_message_that_tests_alone_have_is_none_of_the_code(repo: Repo) -> None:
     repo.commit({name: text for name, text in FILES.items() if name != "shop/order.py"} | {
         "shop/tax.py": "def has_no_valid_tax_rate(price, country):\n    return not country.tax(price)\n"

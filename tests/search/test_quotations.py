@@ -3,25 +3,26 @@
 import pytest
 
 from gitmem.search.query_parser import parse_query
-from gitmem.search.quotations import find_quotation
+from gitmem.search.quotations import CODE, MESSAGE, PHRASE, find_quotation
 
 
 @pytest.mark.parametrize(
-    ("query", "text", "is_code"),
+    ("query", "text", "form"),
     [
-        ("total = add(price, tax)", "total = add(price, tax)", True),
-        ("`return self.keys[0]`", "return self.keys[0]", True),
-        ("the key of a session has expired already", "the key of a session has expired already", False),
-        ("KeyError: no key of session 7 for 'ada' here", "no key of session \0 for \0 here", False),
-        ("error[E0308]: mismatched types", "mismatched types", False),
-        ("java.lang.IllegalStateException: Ring is empty.", "Ring is empty", False),
-        ("cannot open /var/keys of the ring", "cannot open \0 of the ring", False),
+        ("total = add(price, tax)", "total = add(price, tax)", CODE),
+        ("`return self.keys[0]`", "return self.keys[0]", CODE),
+        ("the key of a session has expired already", "the key of a session has expired already", PHRASE),
+        ("KeyError: no key of session 7 for 'ada' here", "no key of session \0 for \0 here", MESSAGE),
+        ("error[E0308]: mismatched types", "mismatched types", MESSAGE),
+        ("java.lang.IllegalStateException: Ring is empty.", "Ring is empty", MESSAGE),
+        ("cannot open /var/keys", "cannot open", MESSAGE),
+        ("[2021-03] keys of <'ada'> expired", "keys of <\0> expired", MESSAGE),
     ],
 )
-def test_code_and_messages_may_be_quotations(query: str, text: str, is_code: bool) -> None:
+def test_code_and_messages_may_be_quotations(query: str, text: str, form: str) -> None:
     quotation = parse_query(query).quotation
     assert quotation is not None
-    assert (quotation.text, quotation.is_code) == (text, is_code)
+    assert (quotation.text, quotation.form) == (text, form)
 
 
 @pytest.mark.parametrize(

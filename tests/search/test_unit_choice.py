@@ -8,7 +8,7 @@ from gitmem.locations import format_location
 from gitmem.search.hits import Hit
 from gitmem.search.parsed_query import Literal
 from gitmem.search.query_parser import parse_query
-from gitmem.search.quotations import Quotation
+from gitmem.search.quotations import MESSAGE, Quotation
 from gitmem.search.unit_choice import choose_units
 from gitmem.search.unit_meaning import QueryMeaning
 from gitmem.types import ResultUnit
@@ -104,7 +104,7 @@ def test_a_member_that_the_query_names_precedes_its_class_and_the_others() -> No
 
 def test_the_smallest_unit_with_a_quotation_precedes_the_others() -> None:
     def shown(text: str) -> str:
-        literal = Literal(quotation=Quotation(text, frozenset(), is_code=True))
+        literal = Literal(quotation=Quotation(text, MESSAGE, frozenset()))
         return choose_units([hit(SESSION)], {("a.py", "python"): CLASS}, ["timeout"], 1, literal=literal)[0].symbol
 
     assert shown("retries = 3") == "Session.retries"
