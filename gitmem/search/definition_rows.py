@@ -55,7 +55,7 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
 
 def _find_members(query: ParsedQuery, lexical: LexicalQuery) -> tuple[list[NDArray[np.int64]], set[Name]]:
     """Return the rows that define members of classes as the query qualifies them (`Call.execute`), and these names."""
-    found, names = [], set()
+    groups, names = [], set()
     postings = {term.name: term.postings.symbol for term in lexical.terms}
     for name in query.names:
         if len(name) < 2:
@@ -67,9 +67,9 @@ def _find_members(query: ParsedQuery, lexical: LexicalQuery) -> tuple[list[NDArr
             continue
         members = _find_defining(lexical.scope, tuple(map(fold, name)), both)
         if 0 < len(members) <= MAX_DEFINITIONS:
-            found.append(np.array(members, np.int64))
+            groups.append(np.array(members, np.int64))
             names.add(name)
-    return found, names
+    return groups, names
 
 
 def _rows_with_name(postings: Mapping[str, FieldPostings], name: str) -> NDArray[np.int32]:

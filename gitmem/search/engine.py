@@ -255,10 +255,10 @@ def rank_candidates(
             meant = choose_quoting(retrieved.query.quotation, candidates, features, quoting)
             is_quoted = bool((meant & candidates.inside).any())
             sensible |= bool((meant & candidates.pool).any())
-            quoted = lift_quoting(meant, candidates.pool, sums)
-            if quoted is not None:
-                adjustments["quotation"] = quoted
-                sums = sums + quoted
+            lift = lift_quoting(meant, candidates.pool, sums)
+            if lift is not None:
+                adjustments["quotation"] = lift
+                sums = sums + lift
         spelled = lift_exact_spelling(retrieved.query, candidates, features, sums)
         if spelled is not None:
             adjustments["spelling"] = spelled

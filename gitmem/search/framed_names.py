@@ -51,8 +51,8 @@ def _find_member(query: str) -> str:
     member = _MEMBER.fullmatch(query)
     if member is not None:
         own, owner = member[1] or member[2], member[3]
-    elif (owned := _OWNED.fullmatch(query)) is not None:
-        owner, own = owned[1], owned[2]
+    elif (match := _OWNED.fullmatch(query)) is not None:
+        owner, own = match[1], match[2]
     else:
         return ""
     return f"{owner}.{own}" if is_coded(owner) else ""
@@ -64,10 +64,10 @@ def _find_only_name(words: list[str]) -> str:
     for place, word in enumerate(words):
         if word.lower() in _FRAME:
             continue
-        quoted = _QUOTED.fullmatch(word)
-        if name or quoted is None:
+        match = _QUOTED.fullmatch(word)
+        if name or match is None:
             return ""
-        name, call = quoted.groups()
+        name, call = match.groups()
         # A capital at the beginning of a sentence says nothing.
         may_be_named = asks_for_definition and (place > 0 or len(split_identifier(name)) > 1)
         if not call and not (is_coded(name) if len(words) == 1 or may_be_named else _is_never_prose(name)):

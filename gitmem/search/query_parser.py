@@ -49,14 +49,14 @@ def is_plain(stripped: str) -> bool:
 
 
 def _parse_line(stripped: str) -> ParsedQuery:
-    framed = find_framed_name(stripped)
-    stripped = framed or stripped
+    name = find_framed_name(stripped)
+    stripped = name or stripped
     text = count_identifiers(stripped)
     # A query of stop words alone ("find all files") still searches for them.
     words = dict.fromkeys(content_words(stripped)) or text.identifiers
     terms = dict.fromkeys(term for identifier in words for term in terms_of(identifier))
     bare = is_symbol(stripped)
-    coded = bool(framed) or (bare and is_coded(stripped))
+    coded = bool(name) or (bare and is_coded(stripped))
     # The parts of a qualified name are apart in code too: `flask.Flask` is not `FLASK_FLASK`.
     joined = () if coded else join_words(stripped)
     compounds = tuple(word for word in joined if word not in terms)[:MAX_COMPOUNDS]

@@ -79,10 +79,10 @@ class Quotation(NamedTuple):
 def _follow(parts: list[re.Pattern[bytes]], data: bytes, place: int, end: int) -> bool:
     """Return whether some parts follow a place, each at most a value behind the one before."""
     for part in parts:
-        found = part.search(data, place, min(end, place + _MAX_VALUE + 4 * len(part.pattern)))
-        if found is None or not _is_value(data[place : found.start()]):
+        match = part.search(data, place, min(end, place + _MAX_VALUE + 4 * len(part.pattern)))
+        if match is None or not _is_value(data[place : match.start()]):
             return False
-        place = found.end()
+        place = match.end()
     return True
 
 
@@ -106,9 +106,9 @@ def find_quotation(query: str) -> Quotation | None:
         return Quotation(text, CODE, _terms(text)) if len(find_identifiers(text)) >= _MIN_CODE_WORDS else None
     parts = _VALUE.sub(_HOLE, text if kind is None else text[kind.end() :])
     form = PHRASE if kind is None and _HOLE not in parts else MESSAGE
-    fixed = parts.strip(" .!" + _HOLE)
+    words = parts.strip(" .!" + _HOLE)
     least = _MIN_PHRASE_WORDS if form == PHRASE else _MIN_MESSAGE_WORDS
-    return Quotation(fixed, form, _terms(fixed)) if len(content_words(fixed)) >= least else None
+    return Quotation(words, form, _terms(words)) if len(content_words(words)) >= least else None
 
 
 def _terms(text: str) -> frozenset[str]:

@@ -57,11 +57,11 @@ def choose_quoting(
     """
     if quotation.form == CODE:
         return quoting
-    meant = quoting & (IS_PROSE[candidates.chunk_type] == 0)
+    plain = quoting & (IS_PROSE[candidates.chunk_type] == 0)
     for role in ROLES:
-        meant &= features[role] == 0
-    is_ordinary = quotation.form == PHRASE and len(set(candidates.file[meant].tolist())) > MAX_PHRASE_FILES
-    return np.zeros_like(meant) if is_ordinary else meant
+        plain &= features[role] == 0
+    is_ordinary = quotation.form == PHRASE and len(set(candidates.file[plain].tolist())) > MAX_PHRASE_FILES
+    return np.zeros_like(plain) if is_ordinary else plain
 
 
 def lift_quoting(
