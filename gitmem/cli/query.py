@@ -105,7 +105,8 @@ def command(
     """Search the code in words or by symbol.
 
     Searches the working tree, including uncommitted files. Files that are not indexed yet are indexed first, within a
-    time budget. Several words are one query. A query may also be a whole issue, log or stack trace of up to 32,000
+    time budget. Several words are one query. A line of code finds the place that has it, and so does a message that a
+    program printed, whatever values are in it. A query may also be a whole issue, log or stack trace of up to 32,000
     characters: its parts count by their type, and the files, lines and functions that it names come first. PATHs behind
     `--` limit it, relative to the current folder as in git grep, and in addition to `--path`. A filter given several
     times matches any of its values. With `--repo` or `--all` the repositories are searched as one; results of the
@@ -121,6 +122,7 @@ def command(
       gitmem query "where are cookies signed"
       gitmem query retry with backoff -- src/ ':!*_test.py'
       gitmem query SessionInterface.save_session
+      gitmem query "ValueError: no session 'a7f3' in the store"
       gitmem query --rev v0.12 --path src/ --lang python "error handling"
       gitmem query --changed main..HEAD "error handling"
       gitmem query -n 1 --explain "error handling"

@@ -5,6 +5,9 @@ from typing import Final
 
 from gitmem.words import stem
 
+_COMPARED: Final = 4
+"""Letters by which words are compared: an ending may change the others."""
+
 _TABLE: Final = """
 admin     administration administrator
 alloc     allocate allocation allocator
@@ -76,8 +79,8 @@ passwd    password
 perf      performance
 perm      permission
 pkg       package
-pos       position
-prefs     preference
+po        position
+pref      preference
 prev      previous
 proc      process procedure
 prod      production
@@ -95,11 +98,11 @@ sched     schedule scheduler
 seq       sequence
 spec      specification
 src       source
-stats     statistics
+stat      statistics
 stmt      statement
 str       string
 sync      synchronize synchronization synchronous
-sys       system
+sy        system
 temp      temporary
 tmp       temp temporary
 tmpl      template
@@ -115,14 +118,20 @@ win       windows
 """
 
 
-def _read_table() -> dict[str, tuple[str, ...]]:
-    table = {}
-    for line in _TABLE.split("\n"):
-        if line:
-            short, *words = line.split()
-            table[stem(short)] = tuple(map(stem, words))
-    return table
+FULL_FORMS: Final[Mapping[str, tuple[str, ...]]] = {
+    short: tuple(words) for short, *words in (line.split() for line in _TABLE.strip().split("\n"))
+}
+"""The words that each abbreviation stands for.
+
+The abbreviation is stemmed (`sys` is `sy`), the words are not: few are ever needed.
+"""
 
 
-FULL_FORMS: Final[Mapping[str, tuple[str, ...]]] = _read_table()
-"""The stemmed words that each abbreviation stands for."""
+def full_forms(term: str) -> list[str]:
+    """Return the stemmed words that a stemmed term may stand for; none if it is no abbreviation."""
+    return list(map(stem, FULL_FORMS.get(term, ())))
+
+
+def abbreviations_of(term: str) -> list[str]:
+    """Return the abbreviations of the words that begin like a stemmed term, of which it may be the stem."""
+    return [short for short, words in FULL_FORMS.items() if any(word.startswith(term[:_COMPARED]) for word in words)]

@@ -91,9 +91,9 @@ class LexicalQuery:
         return {term.name: term.row_idf for term in self.terms}
 
     def rows_with_all(self, names: Collection[str]) -> NDArray[np.int64]:
-        """Return the rows in scope whose text holds all of some terms of the query, ascending."""
+        """Return the rows in scope whose text holds all of some terms, ascending. Only terms that are scored count."""
         fields = [term.postings.text for term in self.terms if term.name in names]
-        if len(fields) < len(names):
+        if not fields:
             return np.zeros(0, np.int64)
         rarest, *others = sorted(fields, key=len)
         rows = rarest.rows[self.scope.entry_of.take(rarest.rows) >= 0]

@@ -63,7 +63,7 @@ def cover_names(names: Sequence[str], facets: Sequence[TermWeights]) -> NDArray[
         name = names[position]
         if name not in known:
             own = content_terms(name)
-            known[name] = max(facet.weight * _coverage(own, facet) for facet in facets)
+            known[name] = max((facet.weight * _coverage(own, facet) for facet in facets), default=0.0)
         coverages[position] = known[name]
     return coverages
 

@@ -62,7 +62,7 @@ class ParsedQuery(NamedTuple):
     - `mentions`: places that it names: lines of files, frames of stack traces.
     - `request`: from 0 to 1, how surely it asks for a change, as a commit or a task does (`Add a timeout`).
     - `dates`: days, months and years that it names; none in a long text, which may be a log.
-    - `quotation`: the text that it may quote, None for a name, a few words or a long text.
+    - `quotation`: the text that it may quote, None for a name, a few words or a long text that is not all code.
 
     The rest is empty for a query of one line, in which everything has the weight 1: weights of the terms and of the
     names, the facets, and the texts to embed with their weights.

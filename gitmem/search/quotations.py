@@ -21,6 +21,12 @@ _MIN_MESSAGE_WORDS: Final = 2
 _MAX_VALUE: Final = 200
 """Most characters that the code has in place of a value."""
 
+_MAX_SNIPPET: Final = 4000
+"""Longest code of several lines, in characters."""
+
+_LEAST_CODE_LINES: Final = 0.6
+"""Least share of its lines that have signs of code; others may be a bare word (`else`)."""
+
 _CODE: Final = lazy_pattern(r"\w\(|[{}\[\]=<>|\\]|[,;]$|->|\?\.|&&|\w::\w")
 """Signs that prose hardly has. It has names in code, calls without arguments among them."""
 
@@ -109,6 +115,17 @@ def find_quotation(query: str) -> Quotation | None:
     words = parts.strip(" .!" + _HOLE)
     least = _MIN_PHRASE_WORDS if form == PHRASE else _MIN_MESSAGE_WORDS
     return Quotation(words, form, _terms(words)) if len(content_words(words)) >= least else None
+
+
+def find_snippet(query: str) -> Quotation | None:
+    """Return the code of several lines that a query is; None if it is too long for that, or has other lines."""
+    lines = [line for line in query.splitlines() if line.strip()]
+    if len(query) > _MAX_SNIPPET:
+        return None
+    are_code = sum(_CODE.search(line.strip()) is not None for line in lines)
+    text = " ".join(line.strip() for line in lines)
+    is_snippet = are_code >= _LEAST_CODE_LINES * len(lines) and len(find_identifiers(text)) >= _MIN_CODE_WORDS
+    return Quotation(text, CODE, _terms(text)) if is_snippet else None
 
 
 def _terms(text: str) -> frozenset[str]:

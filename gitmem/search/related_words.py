@@ -3,12 +3,13 @@
 The index keeps such terms apart. A name that has the noun instead of the verb is compared by their common root.
 """
 
+import itertools
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
-from gitmem.search.abbreviations import FULL_FORMS
+from gitmem.search.abbreviations import abbreviations_of, full_forms
 
 
 class _Ending(NamedTuple):
@@ -61,14 +62,14 @@ def roots_of(term: str) -> tuple[str, ...]:
             if term.endswith(noun) and len(term) - len(noun) >= letters:
                 roots.append(term[: -len(noun)] + verb)
     roots += [root[:-1] for root in roots[1:] if len(root) > 3 and root[-1] == root[-2] and root[-1] in _DOUBLED]
-    roots += FULL_FORMS.get(term, ())
+    roots += full_forms(term)
     return tuple(dict.fromkeys(map(_plain, roots)))
 
 
 def prefixes_of_related(terms: Iterable[str]) -> list[str]:
     """Return letters of which a word must contain some to be related to one of the terms."""
     roots = {root for term in terms for root in roots_of(term)}
-    roots |= {short for short in FULL_FORMS if not roots.isdisjoint(roots_of(short))}
+    roots.update(itertools.chain.from_iterable(map(abbreviations_of, list(roots))))
     # The last letter of a root may differ: `describe`, `description`.
     return sorted(root[:-1] if len(root) > 3 else root for root in roots)
 

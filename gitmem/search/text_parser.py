@@ -11,6 +11,7 @@ from typing import Any, Final
 from gitmem.search.mentions import find_mentions
 from gitmem.search.parsed_query import MAX_COMPOUNDS, Facet, Name, ParsedQuery, find_names, is_symbol, join_words
 from gitmem.search.query_parts import CODE, ENVIRONMENT, ERROR, LOG, PROSE, TEMPLATE, TITLE, TRACE, split_query
+from gitmem.search.quotations import find_snippet
 from gitmem.search.stop_words import content_words
 from gitmem.words import MAX_IDENTIFIER, count_identifiers, split_terms, terms_of
 
@@ -80,6 +81,7 @@ def parse_text(query: str) -> ParsedQuery:
         name_weights=best_names,
         facets=tuple(facets),
         texts=tuple((count_identifiers(text), PART_WEIGHTS[kind]) for kind, text in joined_texts.items()),
+        quotation=find_snippet(query),
     )
 
 

@@ -44,6 +44,12 @@ def test_a_line_finds_the_method_that_has_it(indexed: Repo, query: str, mode: st
     assert first(search(indexed, query, mode=mode)) == ("shop/order.py", "Order.cost")
 
 
+def test_code_of_several_lines_finds_the_method_that_has_it(indexed: Repo) -> None:
+    snippet = f"def cost(self, price, tax):\n\t{LINE}\n\treturn total\n"
+    assert first(search(indexed, snippet)) == ("shop/order.py", "Order.cost")
+    assert first(search(indexed, f"{LINE}\nreturn add(tax, price, total)\n"))[0] != "shop/order.py"
+
+
 def test_a_line_is_found_though_more_rows_than_are_ranked_match_better(repo: Repo) -> None:
     better = {
         f"shop/tax/total{number}.py": f"def add_total_price_{number}(total, price):\n    return add(total, price)\n"

@@ -1,7 +1,8 @@
-"""Whether a pasted line or message finds its place: the mean reciprocal rank of the result that has it.
+"""Whether pasted code or a message finds its place: the mean reciprocal rank of the result that has it.
 
 The lines are those of plain code that occur once in the files of a repository, without comments and imports. Their
-words occur elsewhere: in the functions that they call, for example. The messages are strings that code raises or logs,
+words occur elsewhere: in the functions that they call, for example. Snippets are such lines with the two after each.
+The messages are strings that code raises or logs,
 with values in place of their place-holders, and mostly behind the name of an exception, as a program prints them.
 """
 
@@ -55,22 +56,25 @@ class Quoted(NamedTuple):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories and the number of lines."""
     add_subject_options(parser, 1)
-    parser.add_argument("--lines", type=int, default=15, help="most lines, and most messages, of a repository")
+    parser.add_argument("--lines", type=int, default=15, help="most lines, snippets and messages of a repository")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
     """Search each repository for some of its lines and messages."""
     lines: dict[str, list[float]] = {}
+    snippets: dict[str, list[float]] = {}
     messages: dict[str, list[float]] = {}
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
             run(load_gitmem(options).index(subject.path))
             lines[subject.name] = measure_ranks(subject, choose_lines(subject.path, options.lines))
+            snippets[subject.name] = measure_ranks(subject, choose_snippets(subject.path, options.lines))
             messages[subject.name] = measure_ranks(subject, choose_messages(subject.path, options.lines))
     return [
         *(Figure(name, "reciprocal rank of lines", mean(own)) for name, own in lines.items() if own),
         *(Figure(name, "reciprocal rank of messages", mean(own)) for name, own in messages.items() if own),
         *summarise("lines", [rank for own in lines.values() for rank in own], LEAST),
+        *summarise("snippets", [rank for own in snippets.values() for rank in own], LEAST),
         *summarise("messages", [rank for own in messages.values() for rank in own], LEAST),
     ]
 
@@ -90,6 +94,15 @@ def choose_lines(folder: Path, count: int) -> list[Quoted]:
                 places.setdefault(line.strip(), []).append(Quoted(line.strip(), path, number))
     single = [own[0] for own in places.values() if len(own) == 1]
     return _choose([one for one in single if not one.query.startswith(_SKIPPED)], count)
+
+
+def choose_snippets(folder: Path, count: int) -> list[Quoted]:
+    """Return lines of plain code that occur once, with the next two lines."""
+    snippets = []
+    for one in choose_lines(folder, count):
+        lines = (folder / one.path).read_text(encoding="utf-8", errors="replace").split("\n")
+        snippets.append(one._replace(query="\n".join(lines[one.line - 1 : one.line + 2])))
+    return snippets
 
 
 def choose_messages(folder: Path, count: int) -> list[Quoted]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.bench.quotations import choose_lines, choose_messages
+from tests.bench.quotations import choose_lines, choose_messages, choose_snippets
 from tests.gitrepo import Repo
 
 ONCE, TWICE, TESTED = (f"    total = add({name}, other_{name})" for name in ("once", "twice", "tested"))
@@ -20,6 +20,7 @@ def test_only_lines_and_messages_of_plain_code_that_occur_once_are_chosen(tmp_pa
     lines = choose_lines(repo.path, 9)
     assert (ONCE.strip(), "a.py", 4) in lines
     assert not {TWICE.strip(), TESTED.strip()} & {one.query for one in lines}
+    assert (f"{ONCE}\n{TWICE}\n", "a.py", 4) in choose_snippets(repo.path, 9)
     [message] = choose_messages(repo.path, 9)
     assert message[1:] == ("b.py", 2)
     assert "no such order: " in message.query

@@ -38,8 +38,19 @@ def test_values_are_no_words_that_the_code_must_have() -> None:
     assert quotation.terms == {"key", "session", "found"}
 
 
-def test_a_long_text_quotes_nothing() -> None:
-    assert parse_query("a = b(c)\n\nd = e(f)").quotation is None
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("a = b(c)\n\n    d = e(f)\n", "a = b(c) d = e(f)"),
+        ("if (a) {\n  b();\n}\nelse\n{\n  c();\n}", "if (a) { b(); } else { c(); }"),
+        ("Keys expire too late\n\nSet `expires` = 3 and wait.\nThey stay.", None),
+        ("a = b(c)\n" * 600, None),
+    ],
+)
+def test_a_text_of_several_lines_quotes_code_alone(query: str, text: str | None) -> None:
+    quotation = parse_query(query).quotation
+    assert (None if quotation is None else quotation.text) == text
+    assert quotation is None or quotation.form == CODE
 
 
 @pytest.mark.parametrize(

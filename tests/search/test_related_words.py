@@ -2,6 +2,7 @@
 
 import pytest
 
+from gitmem.search.abbreviations import FULL_FORMS
 from gitmem.search.related_words import prefixes_of_related, roots_of
 from gitmem.words import stem
 
@@ -64,3 +65,7 @@ def test_words_formed_from_a_verb_are_related_to_it(family: str) -> None:
 )
 def test_words_that_only_look_alike_are_not_related(pair: str) -> None:
     assert not _are_related(*pair.split())
+
+
+def test_abbreviations_are_written_as_the_index_has_them() -> None:
+    assert [short for short in FULL_FORMS if stem(short) != short] == []
