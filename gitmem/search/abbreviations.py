@@ -128,7 +128,7 @@ The abbreviation is stemmed (`sys` is `sy`), the words are not: few are ever nee
 
 
 def full_forms(term: str) -> list[str]:
-    """Return the stemmed words that a stemmed term may stand for; none if it is no abbreviation."""
+    """Return the stemmed words that a stemmed term may stand for; mostly none."""
     return list(map(stem, FULL_FORMS.get(term, ())))
 
 
