@@ -116,7 +116,7 @@ SEARCH: Final = _tool(
         "type": "string",
         "minLength": 1,
         "maxLength": 32_000,
-        "description": "words, a symbol, code, an error message, or a whole issue, log or stack trace",
+        "description": "words, symbol, code, error, issue, log or stack trace",
     },
     limit=_LIMIT,
     rev=_REV,
