@@ -43,7 +43,8 @@ def find_framed_name(query: str) -> str:
 
     The query is stripped. A call without arguments is a name in small letters, too: `flush()`.
     """
-    query = query.rstrip("?.!:;{ ")
+    # Alone, `empty?` and `save!` are names in Ruby.
+    query = query.rstrip("?.!:;{ " if " " in query else ":;{")
     return _find_member(query) or _find_only_name(query.split())
 
 

@@ -13,6 +13,8 @@ from gitmem.search.query_parser import parse_query
         ("Ring.rotate()", "Ring.rotate"),
         ("Ring::rotate(...)", "Ring::rotate"),
         ("flush()", "flush"),
+        ("Ring#empty?", "Ring#empty?"),
+        ("where is Ring.rotate?", "Ring.rotate"),
         ("where is Ring defined?", "Ring"),
         ("class Ring:", "Ring"),
         ("the Ring class", "Ring"),
