@@ -34,6 +34,7 @@ LEAST: Final = 0.93
 """Least mean reciprocal rank."""
 
 _SHORTEST: Final = 3
+_HEADERS: Final = (".h", ".hh", ".hpp", ".hxx")
 _FILES: Final = 3
 """Fewest files that define the own name of a member."""
 
@@ -121,14 +122,21 @@ def find_classes(definitions: Mapping[str, Sequence[Definition]]) -> dict[str, s
 
 
 def choose_members(definitions: Mapping[str, Sequence[Definition]], count: int) -> list[tuple[str, str, int]]:
-    """Return names of members with their classes, their files and lines. At least three files define each own name."""
+    """Return names of members with their classes, their files and lines. At least three files define each own name.
+
+    Headers of C and C++ are left out: most of them declare what another file defines, and that is the better result.
+    """
     paths: dict[str, set[str]] = {}
     places: dict[tuple[str, str], list[tuple[str, int]]] = {}
     for path, own in definitions.items():
         classes = {each.name for each in own if each.kind == CLASS}
         for each in own:
             paths.setdefault(each.name, set()).add(path)
-            if each.container and each.container[-1] in classes.difference((each.name,)):
+            if (
+                not path.endswith(_HEADERS)
+                and each.container
+                and each.container[-1] in classes.difference((each.name,))
+            ):
                 places.setdefault((each.container[-1], each.name), []).append((path, each.line))
     single = sorted(
         (f"{name[0]}.{name[1]}", *where[0])

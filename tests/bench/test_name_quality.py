@@ -40,3 +40,4 @@ def test_members_that_several_files_define_are_chosen_if_their_class_has_one_alo
     }
     assert choose_members(files, 9) == [("Cache.get", "a", 2)]
     assert choose_members({name: files[name] for name in "ab"}, 9) == []
+    assert choose_members({"a.h": files["a"], "b": files["b"], "c": files["c"]}, 9) == []
