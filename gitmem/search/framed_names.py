@@ -12,6 +12,7 @@ from gitmem.words import split_identifier
 _KINDS: Final = (
     "class constant def enum field fn func function interface member method property struct trait type".split()
 )
+_KIND_WORDS: Final = frozenset(_KINDS)
 _DEFINING: Final = frozenset(("declaration", "declared", "defined", "definition", *_KINDS))
 """Words that ask for the definition of a name; without them `GraphQL` or `OAuth` may be a subject."""
 
@@ -45,7 +46,13 @@ def find_framed_name(query: str) -> str:
     """
     # Alone, `empty?` and `save!` are names in Ruby.
     query = query.rstrip("?.!:;{ " if " " in query else ":;{")
-    return _find_member(query) or _find_only_name(query.split())
+    words = query.split()
+    # The expressions take longer to compile than a query without a name may take, so they wait for signs of one.
+    return (_find_member(query) if _may_be_member(words) else "") or _find_only_name(words)
+
+
+def _may_be_member(words: list[str]) -> bool:
+    return any(word.endswith("'s") for word in words) or not _KIND_WORDS.isdisjoint(words)
 
 
 def _find_member(query: str) -> str:
@@ -60,20 +67,18 @@ def _find_member(query: str) -> str:
 
 
 def _find_only_name(words: list[str]) -> str:
-    name = ""
+    places = [place for place, word in enumerate(words) if word.lower() not in _FRAME]
+    match = _QUOTED.fullmatch(words[places[0]]) if len(places) == 1 else None
+    if match is None:
+        return ""
+    name: str = match[1]
+    if match[2]:
+        return name  # called
+    # A capital at the beginning of a sentence says nothing.
+    may_be_first = places[0] > 0 or len(split_identifier(name)) > 1
     asks_for_definition = not _DEFINING.isdisjoint(word.lower() for word in words)
-    for place, word in enumerate(words):
-        if word.lower() in _FRAME:
-            continue
-        match = _QUOTED.fullmatch(word)
-        if name or match is None:
-            return ""
-        name, call = match.groups()
-        # A capital at the beginning of a sentence says nothing.
-        may_be_named = asks_for_definition and (place > 0 or len(split_identifier(name)) > 1)
-        if not call and not (is_coded(name) if len(words) == 1 or may_be_named else _is_never_prose(name)):
-            return ""
-    return name
+    is_name = is_coded(name) if len(words) == 1 or (asks_for_definition and may_be_first) else _is_never_prose(name)
+    return name if is_name else ""
 
 
 def _is_never_prose(name: str) -> bool:

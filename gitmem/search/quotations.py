@@ -45,6 +45,8 @@ _VALUE_IN_BRACKETS: Final = lazy_pattern(
 )
 """A value in brackets, which are no sign of code: `[2021-03]`, `<'name'>`."""
 
+_BRACKETS: Final = frozenset("[<({")
+
 _HOLE: Final = "\0"
 """Stands for a value."""
 
@@ -107,8 +109,9 @@ def _compile(text: str, space: bytes) -> re.Pattern[bytes]:
 def find_quotation(query: str) -> Quotation | None:
     """Return the text that a query of one line may quote; None if it is too short for that."""
     text = query[1:-1].strip() if len(query) > 2 and query[0] == query[-1] and query[0] in "`'\"" else query
-    kind = _KIND.match(text)
-    if kind is None and _CODE.search(_VALUE_IN_BRACKETS.sub(" ", text)):
+    kind = _KIND.match(text) if ": " in text else None
+    bare = _VALUE_IN_BRACKETS.sub(" ", text) if not _BRACKETS.isdisjoint(text) else text
+    if kind is None and _CODE.search(bare):
         return Quotation(text, CODE, _terms(text)) if len(find_identifiers(text)) >= _MIN_CODE_WORDS else None
     parts = _VALUE.sub(_HOLE, text if kind is None else text[kind.end() :])
     form = PHRASE if kind is None and _HOLE not in parts else MESSAGE
