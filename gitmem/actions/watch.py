@@ -8,7 +8,7 @@ compared every minute, whatever the system reports.
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -85,15 +85,15 @@ def watch(
 @contextmanager
 def _observe(worktree: Path, changed: threading.Event, report: Callable[[WatchEvent], None]) -> Iterator[bool]:
     """Let the operating system set `changed`; yield False, after a report, if it cannot."""
-    try:
-        observation = FolderObserver(worktree, changed).__enter__()
-    except ObserverFailed as problem:
-        message = f"{problem.message}; it is compared every {_POLL_SECONDS:.0f} seconds instead"
-        report(WatchEvent(str(worktree), None, message))
-        yield False
-        return
-    with observation:
-        yield True
+    with ExitStack() as observation:
+        try:
+            observation.enter_context(FolderObserver(worktree, changed))
+            observing = True
+        except ObserverFailed as problem:
+            message = f"{problem.message}; it is compared every {_POLL_SECONDS:.0f} seconds instead"
+            report(WatchEvent(str(worktree), None, message))
+            observing = False
+        yield observing
 
 
 def _debounce(changed: threading.Event) -> None:

@@ -35,6 +35,7 @@ class Events(list[WatchEvent]):
 @contextmanager
 def watching(repo: Repo, **options: float) -> Iterator[Events]:
     events, stop, changed = Events(), threading.Event(), threading.Event()
+    before = threading.enumerate()
     thread = threading.Thread(target=watch, args=(repo.path, {}, events.append, stop, changed), kwargs=options)
     thread.start()
     try:
@@ -44,6 +45,7 @@ def watching(repo: Repo, **options: float) -> Iterator[Events]:
         changed.set()
         thread.join(PATIENCE)
         assert not thread.is_alive()
+        assert not [left for left in threading.enumerate() if left not in before], "the observer goes on"
 
 
 def is_indexed(repo: Repo, name: str) -> bool:
