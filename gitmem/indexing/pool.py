@@ -10,7 +10,7 @@ from typing import Self
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.memory_budget import MIN_FORKED, MIN_WORKER, MemoryBudget
-from gitmem.indexing.spare_worker import spare_worker
+from gitmem.indexing.spare_worker import SpareWorker, spare_worker
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import load_for_all
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
@@ -35,18 +35,21 @@ class Pool:
         *,
         embeds: bool = True,
         languages: Iterable[str] = (),
+        spare: SpareWorker = spare_worker,
     ) -> None:
         """Start processes; they take the vectors of chunks that are in `known` from there.
 
-        Unless the pool `embeds`, rows have texts instead of vectors. `languages` are those of many of the blobs.
+        Unless the pool `embeds`, rows have texts instead of vectors. `languages` are those of many of the blobs. One
+        worker is taken from `spare`, if it has one, and may stay there afterwards.
         """
         self._budget = budget
         self._retiring = threading.Lock()
         self._jobs: queue.SimpleQueue[tuple[int, Batch, StopRequest | None] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[PackedRows] | GitmemError]] = queue.SimpleQueue()
         self._is_usual = command is WORKER_COMMAND
-        spare = spare_worker.take() if self._is_usual else None
-        self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
+        self._spare = spare
+        idle = spare.take() if self._is_usual else None
+        self._workers = [idle or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
         for worker in self._workers:
             worker.known_segments, worker.bounds, worker.embeds = known, bounds, embeds
         self._working = list(self._workers)
@@ -59,7 +62,7 @@ class Pool:
                 load_for_all(languages, embeds=embeds)
             # Asked again, because a library may start threads when it is loaded.
             for worker in self._workers if can_fork() else ():
-                if worker is not spare:
+                if worker is not idle:
                     worker.fork()
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
         for thread in self._threads:
@@ -138,19 +141,19 @@ class Pool:
         middle of a batch, whose answer would be read as the answer to the next request.
         """
         reusable = self._finished and self._is_usual and len(self._working) == len(self._workers)
-        spare = self._workers[0] if reusable and spare_worker.enabled else None
+        idle = self._workers[0] if reusable and self._spare.enabled else None
         for worker in self._workers:
-            if worker is not spare:
+            if worker is not idle:
                 worker.end()
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
             join_thread(thread, timeout=5)
         for worker in self._workers:
-            if worker is not spare:
+            if worker is not idle:
                 worker.close()
-        if spare is not None:
-            spare_worker.put(spare)
+        if idle is not None:
+            self._spare.put(idle)
 
     def __enter__(self) -> Self:
         return self

@@ -24,11 +24,11 @@ def index_file(repo: Repo, kind: str) -> Path:
     return file
 
 
-def test_a_sound_index_passes(cli: Cli, indexed: Repo) -> None:
-    outcome = cli("verify", cwd=indexed.path)
+def test_a_sound_index_passes(cli: Cli, own: Repo) -> None:
+    outcome = cli("verify", cwd=own.path)
     assert outcome.code == 0
     assert outcome.out.startswith("sound: 1 segment, 1 tree, ")
-    assert json.loads(cli("verify", "--json", cwd=indexed.path).out)["sound"] is True
+    assert json.loads(cli("verify", "--json", cwd=own.path).out)["sound"] is True
 
 
 @pytest.mark.parametrize("kind", ["segments", "views", "views/*.base"])
