@@ -165,7 +165,7 @@ _TEMPLATES: Final = {"tmpl": "gotemplate", "tpl": "gotemplate", "j2": "jinja", "
 _BY_LANGUAGE: Final = {
     "python": "py pyi pyw pyx pxd pxi gyp gypi tac rpy", "javascript": "js mjs cjs jsx es6 jsm",
     "typescript": "ts mts cts", "tsx": "tsx", "java": "java jav", "csharp": "cs csx cake", "go": "go", "rust": "rs",
-    "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm", "cuda": "cu cuh",
+    "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm metal msl", "cuda": "cu cuh",
     "ruby": "rb rake gemspec ru podspec rbi thor jbuilder builder rabl rbw",
     "php": "php phtml php3 php4 php5 php7 phps phpt inc",
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
@@ -204,7 +204,7 @@ _BY_LANGUAGE: Final = {
     "razor": "razor cshtml", "freemarker": "ftl ftlh", "jsp": "jsp jspf tag", "mako": "mako",
     "glsl": "glsl vert frag geom comp tesc tese gdshader gdshaderinc",
     "hlsl": "hlsl fx hlsli cginc usf ush",
-    "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
+    "wgsl": "wgsl wesl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
     "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
     "sparql": "sparql rq", "squirrel": "nut", "bitbake": "bb bbappend bbclass", "linkerscript": "ld lds",
     "dtd": "dtd", "po": "po pot", "beancount": "beancount", "yuck": "yuck", "csv": "csv", "tsv": "tsv",

@@ -3,18 +3,33 @@
 `bin/`, `vendor/` and `third_party/` are not among them, because tracked files there are often written by hand.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
 VENDORED_FOLDERS: Final = frozenset({b"node_modules", b"bower_components", b"jspm_packages", b"site-packages",
     b"venv", b".venv", b"virtualenv"})  # fmt: skip
 
 OUTPUT_FOLDERS: Final = frozenset({b"dist", b"build", b"obj"})
-"""Folders for build output, excluded next to a package's manifest and at the top of the tree only.
+"""Folders for build output. Files in them are excluded next to a package's manifest and at the top of the tree only,
+and only if a build writes files of their type or all files of their folder.
 
 A tracked folder of such a name elsewhere is source, like `doc/build/`: in 21 public repositories, none of the 290 files
-in such folders was output.
+in such folders was output. Next to a manifest there are two kinds: bundles and pages that are published, and scripts
+that build the product, which people write.
 """
+
+BUILT_EXTENSIONS: Final = frozenset({b".js", b".mjs", b".cjs", b".jsx", b".css", b".map", b".html", b".htm", b".json",
+    b".java", b".kt", b".scala"})  # fmt: skip
+"""Extensions of files that builds write in `build/` and `dist/`."""
+
+BUILT_SUFFIXES: Final = (b".d.ts", b".d.mts", b".d.cts")
+DIST_SUFFIXES: Final = (b".ts", b".tsx")
+"""Suffixes of such files, and of those that only `dist/` has: scripts in TypeScript in `build/` are written by hand."""
+
+BUILT_SUBFOLDERS: Final = frozenset({b"lib", b"libs", b"classes", b"generated", b"intermediates", b"outputs",
+    b"reports", b"tmp", b"cmakefiles", b"_deps", b"debug", b"release", b"static"})  # fmt: skip
+BUILT_SUBFOLDER_PREFIXES: Final = (b"lib.", b"temp.", b"bdist.")
+"""Folders in `build/` and `dist/` all of whose files are output, and beginnings of their names."""
 
 MANIFESTS: Final = frozenset({b"package.json", b"pyproject.toml", b"setup.py", b"setup.cfg", b"pom.xml",
     b"build.gradle", b"build.gradle.kts", b"cmakelists.txt", b"cargo.toml", b"composer.json", b"mix.exs"})  # fmt: skip
@@ -105,7 +120,7 @@ def default_exclude(path: bytes, packages: Container[bytes] = frozenset((b"",)))
     """
     folders, _, name = path.rpartition(b"/")
     if folders:
-        reason = _folder_reason(folders) or _output_reason(folders, packages)
+        reason = _folder_reason(folders) or _output_reason(folders, name, packages)
         if reason is not None:
             return reason
     name = name.lower()
@@ -142,9 +157,20 @@ def _folder_reason(folders: bytes) -> str | None:
     return None
 
 
-def _output_reason(folders: bytes, packages: Container[bytes]) -> str | None:
+def _output_reason(folders: bytes, name: bytes, packages: Container[bytes]) -> str | None:
     parts = folders.split(b"/")
     for place, folder in enumerate(parts):
         if folder in OUTPUT_FOLDERS and b"/".join(parts[:place]) in packages:
-            return "generated"
+            return "generated" if folder == b"obj" or _is_built(folder, parts[place + 1 :], name.lower()) else None
     return None
+
+
+def _is_built(output: bytes, subfolders: Sequence[bytes], name: bytes) -> bool:
+    """Return whether a build writes a file of this name, in lower case, in these subfolders of an output folder."""
+    if subfolders:
+        first = subfolders[0].lower()
+        if first in BUILT_SUBFOLDERS or first.startswith(BUILT_SUBFOLDER_PREFIXES):
+            return True
+    if name[name.rfind(b".") :] in BUILT_EXTENSIONS:
+        return True
+    return name.endswith(DIST_SUFFIXES if output == b"dist" else BUILT_SUFFIXES)

@@ -86,11 +86,79 @@ message Event {
   enum Kind { NONE = 0; }
 }
 """
+_MAKE = """\
+.PHONY: all clean
+
+PREFIX ?= /usr
+export TARGETS = all
+
+# Says what can be built.
+help:
+\t$(info )
+\t$(info make [all]  -- Compile)
+\t@printf "\\n"
+
+all: compile
+compile: $(wildcard *.c)
+\tcc -DNAME=a:b $^
+
+define template
+\techo 1
+endef
+"""
+_BITBAKE = """\
+inherit cmake
+
+do_compile() {
+    oe_runmake CC='${CC}' "$(basename "${lib}")"
+}
+
+# Installs it.
+fakeroot do_install:append() {
+    install -d ${D}
+}
+
+python do_check () {
+    bb.note("checked")
+}
+"""
+_HAXE = """\
+abstract Kind(Int) from Int to Int {
+    public static inline var ONE = 1;
+}
+
+class Cart extends Base
+{
+    @:keep public function new(kind:Kind) {
+        var all = switch (kind) { case 1: 2; default: 3; };
+    }
+
+    public static inline function total(?items:Array<Int>):Int {
+        return cast(cast(1, Int) << 1, Int);
+    }
+}
+"""
 
 
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
+        (
+            "make",
+            _MAKE,
+            "3-3 constant PREFIX, 4-4 constant TARGETS, 6-10 function help, 12-12 function all, 13-14 function compile,"
+            " 16-18 macro template",
+        ),
+        (
+            "bitbake",
+            _BITBAKE,
+            "3-5 function do_compile, 7-10 function do_install:append, 12-14 function do_check",
+        ),
+        (
+            "haxe",
+            _HAXE,
+            "1-3 class Kind, 5-14 class Cart, 7-9 method Cart.new, 11-14 method Cart.total",
+        ),
         (
             "powershell",
             _POWERSHELL,

@@ -33,7 +33,7 @@ from gitmem.git.excludes import default_exclude, package_folders
         (".venv/lib/a.py", "vendored"),
         ("pkg/__pycache__/a.cpython-311.pyc", "generated"),
         ("dist/app.js", "generated"),
-        ("build/b/c.txt", "generated"),
+        ("build/b/c.html", "generated"),
         ("obj/project.assets.json", "generated"),
         ("src/name.egg-info/PKG-INFO", "generated"),
         (".gitmem/manifest", "generated"),
@@ -68,10 +68,24 @@ def test_names_of_hand_written_files_are_included(path: str) -> None:
     assert default_exclude(path.encode("utf-8", "surrogateescape")) == expected
 
 
-def test_build_output_is_excluded_next_to_a_manifest_only() -> None:
-    packages = package_folders([b"web/package.json", b"App/App.csproj", b"doc/Makefile"])
-    assert default_exclude(b"web/dist/app.js", packages) == "generated"
-    assert default_exclude(b"App/obj/x.json", packages) == "generated"
-    assert default_exclude(b"build/out.txt", packages) == "generated"
-    assert default_exclude(b"doc/build/index.rst", packages) is None
-    assert default_exclude(b"src/luarocks/build/cmake.lua", packages) is None
+PACKAGES = package_folders([b"web/package.json", b"App/App.csproj", b"doc/Makefile"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["web/dist/app.js", "web/dist/esm/index.d.ts", "web/dist/src/index.ts", "App/obj/x.json", "App/obj/Debug/Info.cs",
+     "build/index.html", "build/types/a.d.ts", "build/static/media/a.txt", "build/lib/package/a.py",
+     "build/lib.linux-x86_64/package/a.py", "build/generated/sources/A.java", "build/CMakeFiles/link.txt"],
+)  # fmt: skip
+def test_build_output_is_excluded_next_to_a_manifest(path: str) -> None:
+    assert default_exclude(path.encode(), PACKAGES) == "generated"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["build/publish.ts", "build/cmake/FindAnt.cmake", "build/docker/ubuntu/Dockerfile", "build/build_debs.sh",
+     "web/build/Deploy.ps1", "web/dist/windows/installer.nsi", "build/lib", "dist/app.service", "dist/a.b.py",
+     "doc/build/index.rst", "doc/build/index.html", "src/luarocks/build/cmake.lua", "app/dist/app.js"],
+)  # fmt: skip
+def test_scripts_that_build_the_product_are_source(path: str) -> None:
+    assert default_exclude(path.encode(), PACKAGES) is None

@@ -22,7 +22,7 @@ from gitmem.chunking.grammar import (
     mergeable,
     namespace,
 )
-from gitmem.chunking.node_names import from_path, name_of, text_of, unquoted
+from gitmem.chunking.node_names import from_child, from_path, name_of, text_of, unquoted
 from gitmem.chunking.parse import language_nodes
 
 # Patterns of node type names: functions, then types, then exceptions to both, then transparent nodes.
@@ -114,6 +114,11 @@ def _name(node: Node, data: bytes) -> str:
     return ""
 
 
+def _macro_name(node: Node, data: bytes) -> str:
+    """Return the name of `-define(NAME, ...)` or `-define(NAME(A), ...)` of Erlang."""
+    return next((name_of(child, data) for child in node.named_children if child.type == "macro_lhs"), "")
+
+
 _SHAPES: Final = ("service", "operation", "resource", "structure", "union", "list", "map", "enum", "simple_shape")
 
 _FURTHER_UNITS: Final[Mapping[str, Mapping[str, Rule]]] = {
@@ -132,6 +137,12 @@ _FURTHER_UNITS: Final[Mapping[str, Mapping[str, Rule]]] = {
     },
     "proto": {"rpc": leaf("function", _name), "enum": leaf("enum", _name)},
     "d": {"template_declaration": container("class", _name), "unittest_declaration": leaf("function")},
+    "erlang": {
+        "type_alias": mergeable("type", from_path("type_name", "atom")),
+        "opaque": mergeable("type", from_path("type_name", "atom")),
+        "callback": mergeable("function", from_child("atom")),
+        "pp_define": mergeable("macro", _macro_name),
+    },
     "gdscript": {
         "class_name_statement": mergeable("class", _name),
         "signal_statement": mergeable("property", _name),
@@ -147,7 +158,15 @@ _FURTHER_UNITS: Final[Mapping[str, Mapping[str, Rule]]] = {
         "shape_statement": Rule(TRANSPARENT),
         **dict.fromkeys((f"{shape}_statement" for shape in _SHAPES), leaf("type", _name)),
     },
-    "solidity": {"library_declaration": container("class", _name)},
+    "solidity": {
+        "library_declaration": container("class", _name),
+        "modifier_definition": leaf("function", _name),
+        "error_declaration": mergeable("type", _name),
+        "event_definition": mergeable("type", _name),
+        "user_defined_type_definition": mergeable("type", _name),
+        "state_variable_declaration": mergeable("property", _name),
+        "constant_variable_declaration": mergeable("constant", _name),
+    },
     "tcl": {
         "namespace": dynamic(_evaluated_namespace),
         "word_list": Rule(TRANSPARENT),

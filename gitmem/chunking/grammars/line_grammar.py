@@ -12,6 +12,8 @@ _UNITS: Final = {
     "interface": container("interface"),
     "module": container("module"),
     "constant": mergeable("constant"),
+    "macro": mergeable("macro"),
+    "target": mergeable("function"),
     "feature": container("section"),
     "section": leaf("section"),
 }

@@ -1,5 +1,6 @@
 """Small tables for languages whose node types alone do not determine the units."""
 
+import re
 from typing import Final
 
 from gitmem.chunking.grammar import (
@@ -17,7 +18,8 @@ from gitmem.chunking.grammar import (
 )
 from gitmem.chunking.grammars.cfamily import C_TRANSPARENT, C_UNITS
 from gitmem.chunking.grammars.described_tests import match_test
-from gitmem.chunking.node_names import from_child, name_of, text_of, unquoted
+from gitmem.chunking.grammars.line_grammar import make_line_grammar
+from gitmem.chunking.node_names import from_child, from_path, name_of, text_of, unquoted
 
 _DART_STATEMENT: Final = "expression_statement"
 _DART_TESTS: Final = {"group": "describe", "testWidgets": "test", "blocTest": "test"}
@@ -36,6 +38,21 @@ def _dart_body(node: Node, data: bytes) -> Match | None:
     if any(_dart_test(statement, data) for statement in block.named_children if statement.type == _DART_STATEMENT):
         return Match(CONTAINER, "namespace", name, block)
     return Match(LEAF, "function", name, node)
+
+
+def _dart_declaration(node: Node, data: bytes) -> Match | None:
+    """Match a method, getter or setter without a body, of an abstract class for example."""
+    for child in node.named_children:
+        if child.type in ("function_signature", "getter_signature", "setter_signature"):
+            return Match(MERGEABLE, "function", name_of(child, data), node)
+    return None
+
+
+def _dart_variable(node: Node, data: bytes) -> Match | None:
+    """Match a constant or variable of a library, by the first name of its declaration."""
+    if node.parent is None or node.parent.type != "program" or not node.named_child_count:
+        return None
+    return Match(MERGEABLE, "constant", from_child("identifier")(node.named_children[0], data), node)
 
 
 def _dart_test(node: Node, data: bytes) -> Match | None:
@@ -72,6 +89,25 @@ def _r_test(node: Node, data: bytes) -> Match | None:
     if called is None or len(values) != 2 or any(value is None for value in values) or values[0].type != "string":
         return None
     return match_test([text_of(called, data)], unquoted(text_of(values[0], data)), values[1])
+
+
+_R_TOPIC: Final = re.compile(rb"#'\s*@(?:name|rdname)\s+([\w.]+)")
+
+
+def _r_documentation(node: Node, data: bytes) -> Match | None:
+    """Match `NULL` or the name of a data set behind documentation, which is about the topic that it names."""
+    comment = node.prev_named_sibling
+    if node.parent is None or node.parent.type != "program" or comment is None or comment.type != "comment":
+        return None
+    if node.type == "string":
+        name = unquoted(text_of(node, data))
+        return Match(MERGEABLE, "constant", name, node) if name != "_PACKAGE" else None
+    topic_name = b""
+    while comment is not None and comment.type == "comment" and data.startswith(b"#'", comment.start_byte):
+        topic = _R_TOPIC.match(data, comment.start_byte, comment.end_byte)
+        topic_name = topic[1] if topic else topic_name
+        comment = comment.prev_named_sibling
+    return Match(MERGEABLE, "function", topic_name.decode(), node) if topic_name else None
 
 
 _NIX_SETS: Final = frozenset({"attrset_expression", "rec_attrset_expression", "let_expression", "apply_expression"})
@@ -122,6 +158,16 @@ def _elm_name(node: Node, data: bytes) -> str:
     return text_of(head.named_children[0], data) if head is not None and head.named_child_count else ""
 
 
+# The parser ends a file at `$(info [all])` in a recipe, for example.
+_MAKE_LINES: Final = make_line_grammar(
+    r"#",
+    ("macro", r"define\s+(?P<name>[\w.-]+)"),
+    ("constant", r"(?:(?:export|override|private)\s+)*(?P<name>[\w.-]+)\s*(?::{0,3}|[?+!])="),
+    ("target", r"(?![.#$-])(?P<name>[^\s:=#][^:=#\n]*?)\s*::?(?![:=])"),
+    closing=r"endef\b",
+    is_flat=True,
+)
+
 GRAMMARS: Final = {
     "vim": make_grammar("vim", {"function_definition": leaf("function", _vim_name)}, transparent="script_file"),
     "gleam": make_grammar(
@@ -129,10 +175,12 @@ GRAMMARS: Final = {
         {
             "function": leaf("function"),
             "constant": mergeable("constant"),
-            "type_definition": leaf("type", from_child("type_name")),
-            "type_alias": mergeable("type", from_child("type_name")),
+            "type_definition": leaf("type", from_path("type_name", "type_identifier")),
+            "external_type": mergeable("type", from_path("type_name", "type_identifier")),
+            "type_alias": mergeable("type", from_path("type_name", "type_identifier")),
         },
         comments="comment statement_comment module_comment",
+        prefixes="attribute",
     ),
     "graphql": make_grammar(
         "graphql",
@@ -179,6 +227,7 @@ GRAMMARS: Final = {
             "define_directive": mergeable("macro"),
         },
         transparent="makefile conditional",
+        otherwise=_MAKE_LINES,
     ),
     **{
         name: make_grammar(name, C_UNITS, transparent=C_TRANSPARENT, bodies="compound_statement")
@@ -207,13 +256,17 @@ GRAMMARS: Final = {
             "extension_type_declaration": container("class"),
             "enum_declaration": container("enum"),
             "function_body": dynamic(_dart_body),
+            "declaration": dynamic(_dart_declaration),
+            "static_final_declaration_list": dynamic(_dart_variable),
+            "initialized_identifier_list": dynamic(_dart_variable),
             _DART_STATEMENT: dynamic(_dart_test),
             "type_alias": mergeable("type"),
         },
         transparent="class_body extension_body enum_body",
         comments="comment documentation_comment",
         # Signatures are siblings of their bodies, see _dart_body.
-        prefixes="method_signature function_signature getter_signature setter_signature annotation",
+        prefixes="method_signature function_signature getter_signature setter_signature annotation"
+        " final_builtin const_builtin inferred_type type_identifier type_arguments nullable_type",
         bodies="block",
     ),
     "cmake": make_grammar(
@@ -234,6 +287,13 @@ GRAMMARS: Final = {
         merged_type="property",
     ),
     "r": make_grammar(
-        "r", {"binary_operator": dynamic(_r_assignment), "call": dynamic(_r_test)}, bodies="braced_expression"
+        "r",
+        {
+            "binary_operator": dynamic(_r_assignment),
+            "call": dynamic(_r_test),
+            "null": dynamic(_r_documentation),
+            "string": dynamic(_r_documentation),
+        },
+        bodies="braced_expression",
     ),
 }

@@ -85,6 +85,7 @@ GRAMMARS: Final = {
             "subprogram_declaration": leaf("function", _specified_name),
             "expression_function_declaration": leaf("function", _specified_name),
             "null_procedure_declaration": leaf("function", _specified_name),
+            "subprogram_renaming_declaration": mergeable("function", _specified_name),
             "full_type_declaration": mergeable("type", _first_identifier),
             "private_type_declaration": mergeable("type", _first_identifier),
             "private_extension_declaration": mergeable("type", _first_identifier),
