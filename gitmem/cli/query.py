@@ -105,17 +105,18 @@ def command(
     """Search the code in words or by symbol.
 
     Searches the working tree, including uncommitted files. Files that are not indexed yet are indexed first, within a
-    time budget. Several words are one query. A line of code finds the place that has it, and so does a message that a
-    program printed, whatever values are in it. A query may also be a whole issue, log or stack trace of up to 32,000
-    characters: its parts count by their type, and the files, lines and functions that it names come first. PATHs behind
-    `--` limit it, relative to the current folder as in git grep, and in addition to `--path`. A filter given several
-    times matches any of its values. With `--repo` or `--all` the repositories are searched as one; results of the
-    repository of the current folder come first unless others are much better. The score of a result is the likelihood
-    that it is relevant, whatever the filters. `--author`, `--since` and `--until` restrict code by the commit that last
-    changed the result. `--history` searches the definitions that `gitmem index --history` found in all commits up to
-    HEAD; each is listed once, with the commits that introduced and removed it. Then these filters apply to the commit
-    that wrote the version, and `--blame` finds the first commit by a trace, as `gitmem when` does. The exit code is 0
-    with results and 1 without: a query that makes no sense in the repository has none.
+    time budget. Several words are one query. They may be a name in words: "copy to clipboard". A line of code finds the
+    place that has it, and so does a message that a program printed, whatever values are in it. A query may also be a
+    whole issue, log or stack trace of up to 32,000 characters: its parts count by their type, and the files, lines and
+    functions that it names come first. PATHs behind `--` limit it, relative to the current folder as in git grep, and
+    in addition to `--path`. A filter given several times matches any of its values. With `--repo` or `--all` the
+    repositories are searched as one; results of the repository of the current folder come first unless others are much
+    better. The score of a result is the likelihood that it is relevant, whatever the filters. `--author`, `--since` and
+    `--until` restrict code by the commit that last changed the result. `--history` searches the definitions that
+    `gitmem index --history` found in all commits up to HEAD; each is listed once, with the commits that introduced and
+    removed it. Then these filters apply to the commit that wrote the version, and `--blame` finds the first commit by a
+    trace, as `gitmem when` does. The exit code is 0 with results and 1 without: a query that makes no sense in the
+    repository has none.
 
     \b
     Examples:

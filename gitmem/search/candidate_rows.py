@@ -12,7 +12,7 @@ import numpy as np
 
 from gitmem.arrays import NDArray, distinct, distinct_with_places, is_among
 from gitmem.search.adjacent_turns import TURN_KIND, following_turns
-from gitmem.search.definition_rows import find_definitions
+from gitmem.search.definition_rows import find_definitions, find_spoken
 from gitmem.search.dense import exact_cosines, find_near_rows, search_exactly
 from gitmem.search.hits import RetrievalScores, RetrievedRows
 from gitmem.search.lexical import LexicalQuery
@@ -60,6 +60,9 @@ class RowRetrieval:
         self._groups = [np.array([row], np.int64) for row in named]
         if query.names:
             self._groups += find_definitions(query, self.lexical)
+        spoken = find_spoken(query, self.lexical)
+        self.spoken = tuple(name for name, _ in spoken)
+        self._groups += [np.array([row], np.int64) for _, rows in spoken for row in rows]
         self.quoting = np.zeros(0, np.int64)
         if query.quotation is not None:
             self.quoting = self.lexical.rows_with_all(query.quotation.terms)

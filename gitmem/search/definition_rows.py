@@ -14,7 +14,9 @@ from gitmem.search.lexical import LexicalQuery
 from gitmem.search.parsed_query import Name, ParsedQuery, spelled_names
 from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
 from gitmem.search.scope import Scope
-from gitmem.search.term_postings import FieldPostings
+from gitmem.search.spoken_names import SpokenName
+from gitmem.search.stop_words import STOP_WORDS
+from gitmem.search.term_postings import FieldPostings, find_symbols
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import terms_of
 
@@ -51,6 +53,40 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
             if 0 < len(own) <= MAX_DEFINITIONS:
                 found.append(np.array(own, np.int64))
     return found
+
+
+def find_spoken(query: ParsedQuery, lexical: LexicalQuery) -> list[tuple[SpokenName, list[int]]]:
+    """Return the names that the query says in words, each with the rows in scope that define it."""
+    postings = {term.name: term.postings.symbol for term in lexical.terms}
+    found: list[tuple[SpokenName, list[int]]] = []
+    for spoken in query.spoken:
+        if found and spoken.distance > found[0][0].distance:
+            break
+        # The index has identifiers whole, but not names with hyphens.
+        rows = find_symbols(lexical.scope, spoken.name).rows
+        if not len(rows):
+            rows = _rows_with_words(postings, spoken.words)
+        own = _find_defining(lexical.scope, (spoken.name,), rows) if 0 < len(rows) <= MAX_ROWS else []
+        if 0 < len(own) <= MAX_DEFINITIONS:
+            found.append((spoken, own))
+    return found
+
+
+def _rows_with_words(postings: Mapping[str, FieldPostings], words: Iterable[str]) -> NDArray[np.int32]:
+    """Return the rows with all of some words in their symbols, apart from stop words; none if a word has too many."""
+    fields = []
+    for word in words:
+        if word not in STOP_WORDS:
+            own = [postings[term] for term in terms_of(word) if term in postings]
+            fields.append(min(own, key=len, default=FieldPostings(())))
+    fields.sort(key=len)
+    if not fields or len(fields[0]) > MAX_ROWS:
+        return np.zeros(0, np.int32)
+    rows = fields[0].rows
+    for field in fields[1:]:
+        _, holds = field.find(rows)
+        rows = rows[holds]
+    return rows
 
 
 def _find_members(query: ParsedQuery, lexical: LexicalQuery) -> tuple[list[NDArray[np.int64]], set[Name]]:

@@ -23,7 +23,7 @@ from gitmem.search.calibration import (
     weigh_evidence,
 )
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT
-from gitmem.search.exact_spelling import lift_exact_spelling
+from gitmem.search.exact_spelling import lift_exact_spelling, lift_spoken_names
 from gitmem.search.first_pieces import lift_first_pieces
 from gitmem.search.fuse import FusionWeights, Sample, fuse_ranks, fuse_zscores
 from gitmem.search.hits import LIFT, NO_ADJUSTMENTS, Hit, find_further_rows, load_hits, select_candidates
@@ -35,6 +35,7 @@ from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, co
 from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY
+from gitmem.search.spoken_names import SpokenName
 from gitmem.search.unit_meaning import QueryMeaning
 from gitmem.store.graph import RowGraph
 
@@ -125,14 +126,17 @@ def search(
         hits[:limit],
         rejected=Rejected(len(rejected), max(rejected), least) if rejected else None,
         meaning=next((own.meaning for own in ranked if own.meaning is not None), None),
-        literal=Literal(query.named_members, query.quotation if any(own.is_quoted for own in ranked) else None),
+        literal=Literal(
+            (*query.named_members, *((spoken.name,) for own in ranked for spoken in own.spoken)),
+            query.quotation if any(own.is_quoted for own in ranked) else None,
+        ),
     )
 
 
 class _SearchedScope(NamedTuple):
     """Terms to highlight, hits of one scope, and whether the query makes sense in it, filters apart.
 
-    `is_quoted` is True if the query quotes some of the hits.
+    `is_quoted` is True if the query quotes some of the hits. `spoken` are names of definitions that it says in words.
     """
 
     terms: tuple[str, ...]
@@ -140,6 +144,7 @@ class _SearchedScope(NamedTuple):
     makes_sense: bool
     meaning: QueryMeaning | None
     is_quoted: bool
+    spoken: Sequence[SpokenName]
 
 
 def _search_scope(
@@ -164,8 +169,9 @@ def _search_scope(
     loaded = load_hits(scope, retrieved.candidates, [*ranking.selected, *further], ranking.features, adjustments)
     hits, others = loaded[: len(ranking.selected)], loaded[len(ranking.selected) :]
     return _SearchedScope(
-        _shown_terms(retrieved), _attach(hits, others), ranking.makes_sense, meaning, ranking.is_quoted
-    )
+        _shown_terms(retrieved), _attach(hits, others), ranking.makes_sense, meaning, ranking.is_quoted,
+        retrieved.query.spoken,
+    )  # fmt: skip
 
 
 def _find_quoting(scope: Scope, retrieved: Retrieval, options: SearchOptions) -> NDArray[np.bool_] | None:
@@ -259,6 +265,10 @@ def rank_candidates(
             if lift is not None:
                 adjustments["quotation"] = lift
                 sums = sums + lift
+        spoken = lift_spoken_names(retrieved.query, candidates, features, sums)
+        if spoken is not None:
+            adjustments["spoken_name"] = spoken
+            sums = sums + spoken
         spelled = lift_exact_spelling(retrieved.query, candidates, features, sums)
         if spelled is not None:
             adjustments["spelling"] = spelled

@@ -10,9 +10,10 @@ from typing import Final
 import numpy as np
 
 from gitmem.arrays import NDArray
+from gitmem.search.definition_rows import MAX_DEFINITIONS
 from gitmem.search.parsed_query import Name, ParsedQuery, spelled_classes, spelled_names
 from gitmem.search.path_roles import ROLES
-from gitmem.search.qualified_names import TYPES, defines_own_name, qualified_names
+from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
 from gitmem.search.rank import Candidates, Features
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import terms_of
@@ -34,9 +35,7 @@ def lift_exact_spelling(
     if not query.coded and not set(query.terms) <= {term for name in spellings for term in terms_of(name)}:
         return None  # in a sentence a name may be anything: "how Monad composes" is about more than what has this name
     defines = features["definition"] > 0
-    plain = np.ones(len(sums), bool)
-    for role in ROLES:
-        plain &= features[role] == 0
+    plain = _are_plain(features)
     exact = np.zeros(len(sums), bool)
     for place in np.flatnonzero(defines & plain).tolist():
         exact[place] = _defines(candidates, place, spellings)
@@ -51,6 +50,42 @@ def lift_exact_spelling(
         return None
     missing = float(sums[others].max() - sums[own].max())
     return np.where(exact, missing + _MARGIN, 0.0) if missing > 0 else None
+
+
+def lift_spoken_names(
+    query: ParsedQuery, candidates: Candidates, features: Features, sums: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return what each definition that the query names in words lacks to the best other candidate; None for none.
+
+    Tests are lifted only if no other code has the name, examples and the like never.
+    """
+    if not query.spoken:
+        return None
+    names = frozenset(spoken.name for spoken in query.spoken)
+    named = np.zeros(len(sums), bool)
+    for place, symbol in enumerate(candidates.symbol):
+        folded = fold(symbol.lower())
+        named[place] = any(name in folded for name in names) and any(
+            parts and fold(parts[-1].lower()) in names
+            for parts in qualified_names(symbol)
+            if defines_own_name(parts, int(candidates.chunk_type[place]))
+        )
+    plain = named & _are_plain(features)
+    named = plain if (plain & candidates.pool).any() else named & _are_plain(features, but="test")
+    own, others = named & candidates.pool, candidates.pool & ~named
+    if not own.any() or not others.any() or own.sum() > MAX_DEFINITIONS:
+        return None
+    missing = float(sums[others].max() - sums[own].max())
+    return np.where(named, missing + _MARGIN, 0.0) if missing > 0 else None
+
+
+def _are_plain(features: Features, but: str = "") -> NDArray[np.bool_]:
+    """Return which candidates are neither tests nor examples nor the like, apart from one role."""
+    plain = np.ones(len(features["fused"]), bool)
+    for role in ROLES:
+        if role != but:
+            plain &= features[role] == 0
+    return plain
 
 
 def _are_classes(candidates: Candidates, plain: NDArray[np.bool_], names: Collection[Name]) -> NDArray[np.bool_]:

@@ -35,6 +35,7 @@ LEGEND: Final = {
     "conversation": "words and dates of the query in the conversation, as a share of the best one, above the average",
     "conversation_gap": "the same, and its nearest turns in meaning, as shares that they lack to the best conversation",
     "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
+    "spoken_name": "how much a definition whose name the query says in words lacks to the best other result",
     "spelling": "what a definition with the name that the query is lacks to the best other result",
     "quotation": "how much a chunk that has the query as it is written lacks to the best other result",
     "first_piece": "what the first piece of a definition that was cut lacks to its best piece",
@@ -84,6 +85,7 @@ def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: st
     parts = [Contribution(name, scores[name], slope * weight) for name, weight in weights.items() if name in scores]
     added = {
         "query": 1.0,
+        "spoken_name": slope,
         "spelling": slope,
         "quotation": slope,
         "first_piece": slope,

@@ -24,6 +24,7 @@ LIFT: Final = "row_choice"
 
 ADJUSTMENTS: Final = {
     "query": None,
+    "spoken_name": 0.0,
     "spelling": 0.0,
     "quotation": 0.0,
     "first_piece": 0.0,
@@ -33,10 +34,9 @@ ADJUSTMENTS: Final = {
 }
 """What changes a score besides the features, with the value that changes nothing and is not reported.
 
-Evidence of the query is always reported, definitions if they were lifted for their exact name, rows for the quotation
-that the query is, first pieces
-of definitions if they were lifted to the score of another piece, rows if they are shown instead of the best one of
-their file, and notes if they are outdated or replace others.
+Evidence of the query is always reported, definitions if they were lifted for the name that the query is or says in
+words, rows for the quotation that the query is, first pieces of definitions if they were lifted to the score of another
+piece, rows if they are shown instead of the best one of their file, and notes if they are outdated or replace others.
 """
 
 COMPARED_ROWS: Final = 8

@@ -10,6 +10,7 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.named_dates import NamedDate
 from gitmem.search.qualified_names import fold
 from gitmem.search.quotations import Quotation
+from gitmem.search.spoken_names import SpokenName
 from gitmem.search.stop_words import STOP_WORDS, requested_names
 from gitmem.words import Text, compound_of, split_identifier
 
@@ -41,9 +42,9 @@ class Facet(NamedTuple):
 
 
 class Literal(NamedTuple):
-    """Literal parts of a query: names of members with their classes, without underscores, or a quotation."""
+    """Literal parts of a query: names of definitions, without underscores, or a quotation."""
 
-    members: tuple[Name, ...] = ()
+    names: tuple[Name, ...] = ()
     quotation: Quotation | None = None
 
 
@@ -63,6 +64,7 @@ class ParsedQuery(NamedTuple):
     - `request`: from 0 to 1, how surely it asks for a change, as a commit or a task does (`Add a timeout`).
     - `dates`: days, months and years that it names; none in a long text, which may be a log.
     - `quotation`: the text that it may quote, None for a name, a few words or a long text that is not all code.
+    - `spoken`: names that it may say in words (`copytoclipboard`); once candidates are retrieved, those that exist.
 
     The rest is empty for a query of one line, in which everything has the weight 1: weights of the terms and of the
     names, the facets, and the texts to embed with their weights.
@@ -83,6 +85,7 @@ class ParsedQuery(NamedTuple):
     facets: tuple[Facet, ...] = ()
     texts: tuple[tuple[Text, float], ...] = ()
     quotation: Quotation | None = None
+    spoken: tuple[SpokenName, ...] = ()
 
     @property
     def named_members(self) -> tuple[Name, ...]:

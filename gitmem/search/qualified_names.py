@@ -14,8 +14,8 @@ _UNTELLING: Final = frozenset(("default", "main", "this"))
 
 
 def fold(name: str) -> str:
-    """Return a name without underscores."""
-    return name.replace("_", "")
+    """Return a name without underscores and hyphens."""
+    return name.replace("_", "").replace("-", "")
 
 
 def own_name(symbol: str) -> str:

@@ -18,6 +18,7 @@ from gitmem.search.parsed_query import (
     join_words,
 )
 from gitmem.search.quotations import find_quotation
+from gitmem.search.spoken_names import find_spoken_names
 from gitmem.search.stop_words import content_words
 from gitmem.words import count_identifiers, terms_of
 
@@ -65,6 +66,7 @@ def _parse_line(stripped: str) -> ParsedQuery:
     return ParsedQuery(
         text, tuple(terms), compounds, names, paths, bare, coded, mentions, request, find_dates(stripped),
         quotation=None if bare else find_quotation(stripped),
+        spoken=() if coded else find_spoken_names(stripped),
     )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def retrieve(
         rows = add_successors(scope, rows, lambda missing: score_by_cosine(scope, vector, missing))
         candidates, spans = load_candidates(scope.whole, rows), load_spans(scope, rows.row)
         return Retrieval(
-            query, candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows),
+            query._replace(spoken=()), candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows),
             outdated=find_outdated_rows(scope, rows),
         )  # fmt: skip
     places = find_places(scope.whole, query.mentions) if query.mentions else NO_PLACES
@@ -111,6 +111,7 @@ def retrieve(
     outdated = find_outdated_rows(scope, rows)
     files = scope.whole.document_counts.files
     elsewhere = _are_elsewhere(scope, rows)
+    query = query._replace(spoken=whole.spoken)
     return Retrieval(
         query, candidates, spans, idf, shares, mode, elsewhere, outdated, files, path_vector, whole.quoting
     )

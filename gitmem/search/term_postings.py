@@ -118,6 +118,11 @@ def find_term(scope: Scope, name: str) -> TermPostings:
     return TermPostings(*recent[name])
 
 
+def find_symbols(scope: Scope, name: str) -> FieldPostings:
+    """Find the rows whose symbols have a term: a small part of what a search needs of its own terms."""
+    return _find_rows(scope, "symbol", name.encode("utf-8", "replace"))
+
+
 def _find_term(scope: Scope, name: str) -> TermPostings:
     term = name.encode("utf-8", "replace")
     text, symbol = (_find_rows(scope, field, term) for field in ("text", "symbol"))

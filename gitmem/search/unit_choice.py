@@ -112,7 +112,7 @@ def _place_rows(
     }
     rows_of = {path: [_Row(row, rated.get(_key(row), ())) for row in rows] for path, rows in rows_by_file.items()}
     free = {path: _order(rows, meaning.query) for path, rows in rows_of.items()}
-    if literal.quotation is not None:
+    if literal != NO_LITERAL:
         for rows in free.values():
             rows.sort(key=lambda row: not has_literal(row.hit, texts[row.hit.source], literal))
     placed: list[_Row] = []

@@ -36,7 +36,7 @@ def rate_by_words(row: Hit, data: bytes, terms: Sequence[str]) -> list[RatedUnit
 
 
 def put_literal_first(rated: Sequence[RatedUnit], data: bytes, literal: Literal) -> list[RatedUnit]:
-    """Return units, best first, with those first that are members which a query names, or that have its quotation.
+    """Return units, best first, with those first that a query names, or that have its quotation.
 
     The smallest unit with a quotation precedes the class around it. `data` is the text of the file.
     """
@@ -47,10 +47,10 @@ def put_literal_first(rated: Sequence[RatedUnit], data: bytes, literal: Literal)
 
 
 def has_literal(place: ResultUnit | Hit, data: bytes, literal: Literal) -> bool:
-    """Return whether a unit or row is a member that a query names, or has its quotation."""
+    """Return whether a unit or row has a name that a query is, or its quotation."""
     if literal.quotation is not None and literal.quotation.is_in(data, place.start, place.end):
         return True
-    return any(has_name(place.symbol, name) for name in literal.members)
+    return any(has_name(place.symbol, name) for name in literal.names)
 
 
 def find_matching(row: Hit, data: bytes, terms: Sequence[str]) -> frozenset[ResultUnit]:

@@ -7,12 +7,16 @@ right result as well, but a function and a class may differ in case alone.
 
 The members are qualified by their class (`Cache.get`), which alone has such a member, while at least three files define
 one of that name; a result with the line is right.
+
+Names in words (`copy to clipboard` for `copyToClipboard`) are those of functions with a stop word, and of functions for
+conversions that have an opposite (`convert rgb to hsv` for `rgb2hsv`). One file defines each.
 """
 
 import argparse
 import os
 import random
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,7 +25,9 @@ import numpy as np
 from gitmem.answering.searched_trees import path_weight
 from gitmem.answering.searcher import open_searcher
 from gitmem.freshness.tree_selection import WORKING_TREE
-from gitmem.references.file_names import CLASS, Definition
+from gitmem.references.file_names import CLASS, FUNCTION, Definition
+from gitmem.search.stop_words import STOP_WORDS
+from gitmem.words import split_identifier
 from gitmem.workspace import open_workspace
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.figures import Figure
@@ -31,21 +37,27 @@ from tests.bench.scoring import Place, mean
 from tests.bench.subjects import Subject, add_subject_options, iter_subjects, work_folder
 
 LEAST: Final = 0.93
-"""Least mean reciprocal rank."""
+LEAST_IN_WORDS: Final = 0.9
+"""Least mean reciprocal ranks."""
 
 _SHORTEST: Final = 3
 _HEADERS: Final = (".h", ".hh", ".hpp", ".hxx")
 _FILES: Final = 3
 """Fewest files that define the own name of a member."""
 
+_WORDS: Final = range(3, 7)
+"""Numbers of words of a name in words."""
+
+_CONVERSION: Final = re.compile(r"_*([A-Za-z]{2,}?\d*)(To|_to_|2)([A-Za-z]\w+)")
 _SEED: Final = 7
 
 
 class Ranks(NamedTuple):
-    """Reciprocal ranks of the classes and members of one repository."""
+    """Reciprocal ranks of the classes and members of one repository, and of its functions whose names are in words."""
 
     classes: list[float]
     members: list[float]
+    spoken: list[float]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +76,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         *(Figure(name, "reciprocal rank of classes", mean(own.classes)) for name, own in ranks.items() if own.classes),
         *(Figure(name, "reciprocal rank of members", mean(own.members)) for name, own in ranks.items() if own.members),
         *summarise("classes", [rank for own in ranks.values() for rank in own.classes]),
+        *(Figure(name, "reciprocal rank in words", mean(own.spoken)) for name, own in ranks.items() if own.spoken),
         *summarise("members", [rank for own in ranks.values() for rank in own.members]),
+        *summarise("names in words", [rank for own in ranks.values() for rank in own.spoken], LEAST_IN_WORDS),
     ]
 
 
@@ -79,15 +93,17 @@ def summarise(kind: str, ranks: Sequence[float], least: float = LEAST) -> list[F
 
 
 def measure_subject(subject: Subject, names: int, gitmem: Gitmem) -> Ranks:
-    """Return the reciprocal ranks of the classes and members of the names."""
+    """Return the reciprocal ranks of the names."""
     run(gitmem.index(subject.path))
     definitions = find_definitions(subject.path)
     search = open_answers(subject.path)
     classes = choose_names(find_classes(definitions), names)
     members = choose_members(definitions, names)
+    spoken = choose_spoken(definitions, names)
     return Ranks(
         [reciprocal_rank(search(name), path) for name, path in classes],
         [reciprocal_rank(search(name), path, line) for name, path, line in members],
+        [reciprocal_rank(search(words), path, line) for words, path, line in spoken],
     )
 
 
@@ -144,6 +160,39 @@ def choose_members(definitions: Mapping[str, Sequence[Definition]], count: int) 
         if len(where) == 1 and len(paths[name[1]]) >= _FILES and all(map(str.isidentifier, name))
     )
     return random.Random(_SEED).sample(single, min(count, len(single)))
+
+
+def choose_spoken(definitions: Mapping[str, Sequence[Definition]], count: int) -> list[tuple[str, str, int]]:
+    """Return names of functions in words, with their files and lines."""
+    places: dict[str, list[tuple[str, int]]] = {}
+    for path, own in definitions.items():
+        for each in own:
+            if each.kind == FUNCTION and not path.endswith(_HEADERS):
+                places.setdefault(each.name, []).append((path, each.line))
+    single = {name: where[0] for name, where in places.items() if len({path for path, _ in where}) == 1}
+    folded = {_fold(name) for name in single}
+    queries = {words: name for name in single for words in _say(name, folded)}
+    chosen = random.Random(_SEED).sample(sorted(queries), min(count, len(queries)))
+    return [(words, *single[queries[words]]) for words in chosen]
+
+
+def _say(name: str, others: Collection[str]) -> Iterator[str]:
+    """Yield the words for a name that has a stop word, or for a conversion whose opposite is among the others."""
+    match = _CONVERSION.fullmatch(name)
+    if match is not None and _fold(match[3] + match[2] + match[1]) in others:
+        yield f"convert {_words_of(match[1])} to {_words_of(match[3])}"
+        return
+    words = _words_of(name).split()
+    if len(words) in _WORDS and not STOP_WORDS.isdisjoint(words) and not name.lower().startswith("test"):
+        yield " ".join(words)
+
+
+def _words_of(name: str) -> str:
+    return " ".join(part.lower() for part in split_identifier(name))
+
+
+def _fold(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def choose_names(classes: dict[str, set[str]], count: int) -> list[tuple[str, str]]:

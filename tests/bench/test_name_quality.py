@@ -1,7 +1,7 @@
 """Which names of classes are searched, and how a result is scored."""
 
 from gitmem.references.file_names import CLASS, FUNCTION, Definition
-from tests.bench.name_quality import choose_members, choose_names, reciprocal_rank
+from tests.bench.name_quality import choose_members, choose_names, choose_spoken, reciprocal_rank
 from tests.bench.scoring import Place
 
 
@@ -41,3 +41,14 @@ def test_members_that_several_files_define_are_chosen_if_their_class_has_one_alo
     assert choose_members(files, 9) == [("Cache.get", "a", 2)]
     assert choose_members({name: files[name] for name in "ab"}, 9) == []
     assert choose_members({"a.h": files["a"], "b": files["b"], "c": files["c"]}, 9) == []
+
+
+def test_names_in_words_have_a_stop_word_or_are_conversions_with_an_opposite() -> None:
+    names = ("copyToClipboard", "rgb_to_hsv", "hsv_to_rgb", "xml2json", "to_text", "render_page", "test_it_all_now")
+    own = [Definition(0, line, FUNCTION, name, ()) for line, name in enumerate(names, 1)]
+    assert sorted(choose_spoken({"a": own}, 9)) == [
+        ("convert hsv to rgb", "a", 3),
+        ("convert rgb to hsv", "a", 2),
+        ("copy to clipboard", "a", 1),
+    ]
+    assert choose_spoken({"a": own[:1], "b": own[:1]}, 9) == []

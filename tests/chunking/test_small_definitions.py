@@ -66,6 +66,15 @@ package Carts is
 end Carts;
 """
 
+_BITBAKE = """\
+do_install:append() {
+    install -d ${D}
+}
+
+python do_check () {
+    bb.note("checked")
+}
+"""
 _R = """\
 #' Keep rows that match a condition
 #'
@@ -108,6 +117,7 @@ filter <- function(data, ...) UseMethod("filter")
             "1-1 constant cartProvider, 2-2 constant names, 3-3 constant shared, 5-10 class Shop,"
             " 6-7 method Shop.open, 8-8 method Shop.name",
         ),
+        ("bitbake", _BITBAKE, "1-3 function do_install:append, 5-7 function do_check"),
         ("r", _R, "1-6 function filter, 8-10 function filter, 12-13 constant prices"),
         ("ada", _ADA, "2-2 function Carts.Add, 3-3 function Carts.Total"),
     ],
