@@ -26,6 +26,9 @@ MAX_ROWS: Final = 2_000
 MAX_DEFINITIONS: Final = 20
 """Definitions of one name. More of them, as of `fit` or `main`, do not say which is meant, unless case or kind do."""
 
+MAX_SPOKEN: Final = 500
+"""Rows whose symbols are read for one name that a query may say in words: most such names do not exist."""
+
 MAX_RECENT: Final = 4096
 """Names whose definitions a scope of many segments keeps: reading the symbols takes as long as the rest of a search."""
 
@@ -66,7 +69,7 @@ def find_spoken(query: ParsedQuery, lexical: LexicalQuery) -> list[tuple[SpokenN
         rows = find_symbols(lexical.scope, spoken.name).rows
         if not len(rows):
             rows = _rows_with_words(postings, spoken.words)
-        own = _find_defining(lexical.scope, (spoken.name,), rows) if 0 < len(rows) <= MAX_ROWS else []
+        own = _find_defining(lexical.scope, (spoken.name,), rows) if 0 < len(rows) <= MAX_SPOKEN else []
         if 0 < len(own) <= MAX_DEFINITIONS:
             found.append((spoken, own))
     return found

@@ -14,7 +14,7 @@ from gitmem.search.definition_rows import MAX_DEFINITIONS
 from gitmem.search.parsed_query import Name, ParsedQuery, spelled_classes, spelled_names
 from gitmem.search.path_roles import ROLES
 from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
-from gitmem.search.rank import Candidates, Features
+from gitmem.search.rank import IS_PROSE, Candidates, Features
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import terms_of
 
@@ -57,13 +57,14 @@ def lift_spoken_names(
 ) -> NDArray[np.float64] | None:
     """Return what each definition that the query names in words lacks to the best other candidate; None for none.
 
-    Tests are lifted only if no other code has the name, examples and the like never.
+    Tests, examples and the like are lifted only if no other code has the name, generated code never.
     """
     if not query.spoken:
         return None
     names = frozenset(spoken.name for spoken in query.spoken)
     named = np.zeros(len(sums), bool)
-    for place, symbol in enumerate(candidates.symbol):
+    for place in np.flatnonzero(IS_PROSE[candidates.chunk_type] == 0).tolist():
+        symbol = candidates.symbol[place]
         folded = fold(symbol.lower())
         named[place] = any(name in folded for name in names) and any(
             parts and fold(parts[-1].lower()) in names
@@ -71,7 +72,7 @@ def lift_spoken_names(
             if defines_own_name(parts, int(candidates.chunk_type[place]))
         )
     plain = named & _are_plain(features)
-    named = plain if (plain & candidates.pool).any() else named & _are_plain(features, but="test")
+    named = plain if (plain & candidates.pool).any() else named & ~candidates.is_generated
     own, others = named & candidates.pool, candidates.pool & ~named
     if not own.any() or not others.any() or own.sum() > MAX_DEFINITIONS:
         return None
@@ -79,12 +80,11 @@ def lift_spoken_names(
     return np.where(named, missing + _MARGIN, 0.0) if missing > 0 else None
 
 
-def _are_plain(features: Features, but: str = "") -> NDArray[np.bool_]:
-    """Return which candidates are neither tests nor examples nor the like, apart from one role."""
+def _are_plain(features: Features) -> NDArray[np.bool_]:
+    """Return which candidates are neither tests nor examples nor the like."""
     plain = np.ones(len(features["fused"]), bool)
     for role in ROLES:
-        if role != but:
-            plain &= features[role] == 0
+        plain &= features[role] == 0
     return plain
 
 

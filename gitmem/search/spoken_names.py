@@ -70,7 +70,7 @@ def find_spoken_names(query: str) -> tuple[SpokenName, ...]:
 
 
 def _whole_names(words: Sequence[str]) -> Iterator[SpokenName]:
-    """Yield the words joined, and again without words before or behind a name in a question."""
+    """Yield the words joined, and again without words before or behind a name in a question, and without articles."""
     first, last = 0, len(words)
     while last > 1 and words[last - 1] in _AFTER:
         last -= 1
@@ -79,9 +79,10 @@ def _whole_names(words: Sequence[str]) -> Iterator[SpokenName]:
         first += 1
         spans.append((first, last))
     for start, end in dict.fromkeys(spans):
-        if end - start <= _LONGEST_NAME:
-            own = words[start:end]
-            yield SpokenName("".join(own), tuple(own))
+        own = words[start:end]
+        for name in (own, [word for word in own if word not in _ARTICLES]):
+            if 1 < len(name) <= _LONGEST_NAME:
+                yield SpokenName("".join(name), tuple(name))
 
 
 def _conversion_names(words: Sequence[str]) -> Iterator[SpokenName]:

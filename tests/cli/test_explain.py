@@ -75,7 +75,7 @@ def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: 
 
 def test_the_legend_names_every_feature_in_order() -> None:
     features = dict.fromkeys((*WEIGHTS, *RECORD_WEIGHTS))
-    adjustments = ["spelling", "quotation", "first_piece", "row_choice", "elsewhere", "query"]
+    adjustments = ["spoken_name", "spelling", "quotation", "first_piece", "row_choice", "elsewhere", "query"]
     assert list(LEGEND) == ["semantic", "lexical", *features, *adjustments, "sum"]
 
 

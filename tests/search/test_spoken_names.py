@@ -110,6 +110,7 @@ def test_the_explanation_says_that_the_name_counts(cli: Cli, shop: Repo) -> None
         ("convert a char array into an entity", "chararraytoentity entityfromchararray"),
         ("convert rgb colours to hsv colours", "rgbcolourstohsvcolours"),
         ("create hsv from rgb", "rgb2hsv rgb>hsv hsvfromrgb"),
+        ("get the name of a table", "getnameoftable"),
         ("celsius to fahrenheit conversion", "celsius2fahrenheit"),
     ],
 )
