@@ -3,7 +3,7 @@
 `bin/`, `vendor/` and `third_party/` are not among them, because tracked files there are often written by hand.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 VENDORED_FOLDERS: Final = frozenset({b"node_modules", b"bower_components", b"jspm_packages", b"site-packages",
@@ -22,14 +22,19 @@ BUILT_EXTENSIONS: Final = frozenset({b".js", b".mjs", b".cjs", b".jsx", b".css",
     b".java", b".kt", b".scala"})  # fmt: skip
 """Extensions of files that builds write in `build/` and `dist/`."""
 
-BUILT_SUFFIXES: Final = (b".d.ts", b".d.mts", b".d.cts")
-DIST_SUFFIXES: Final = (b".ts", b".tsx")
-"""Suffixes of such files, and of those that only `dist/` has: scripts in TypeScript in `build/` are written by hand."""
+BUILT_SUFFIXES: Final[Mapping[bytes, tuple[bytes, ...]]] = {
+    b"build": (b".d.ts", b".d.mts", b".d.cts"),
+    b"dist": (b".ts", b".tsx", b".mts", b".cts"),
+}
+"""Suffixes of such files by folder: other TypeScript in `build/` is a script that is written by hand."""
 
-BUILT_SUBFOLDERS: Final = frozenset({b"lib", b"libs", b"classes", b"generated", b"intermediates", b"outputs",
-    b"reports", b"tmp", b"cmakefiles", b"_deps", b"debug", b"release", b"static"})  # fmt: skip
+BUILT_SUBFOLDERS: Final = frozenset({b"libs", b"classes", b"generated", b"intermediates", b"outputs", b"reports",
+    b"tmp", b"cmakefiles", b"_deps", b"static"})  # fmt: skip
 BUILT_SUBFOLDER_PREFIXES: Final = (b"lib.", b"temp.", b"bdist.")
 """Folders in `build/` and `dist/` all of whose files are output, and beginnings of their names."""
+
+_COPIES: Final = b"lib"
+"""Folder to which `setup.py build` copies the modules of a package. Other files in it are helpers of scripts."""
 
 MANIFESTS: Final = frozenset({b"package.json", b"pyproject.toml", b"setup.py", b"setup.cfg", b"pom.xml",
     b"build.gradle", b"build.gradle.kts", b"cmakelists.txt", b"cargo.toml", b"composer.json", b"mix.exs"})  # fmt: skip
@@ -171,6 +176,6 @@ def _is_built(output: bytes, subfolders: Sequence[bytes], name: bytes) -> bool:
         first = subfolders[0].lower()
         if first in BUILT_SUBFOLDERS or first.startswith(BUILT_SUBFOLDER_PREFIXES):
             return True
-    if name[name.rfind(b".") :] in BUILT_EXTENSIONS:
-        return True
-    return name.endswith(DIST_SUFFIXES if output == b"dist" else BUILT_SUFFIXES)
+        if first == _COPIES and name.endswith(b".py"):
+            return True
+    return name[name.rfind(b".") :] in BUILT_EXTENSIONS or name.endswith(BUILT_SUFFIXES[output])

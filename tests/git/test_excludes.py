@@ -73,7 +73,8 @@ PACKAGES = package_folders([b"web/package.json", b"App/App.csproj", b"doc/Makefi
 
 @pytest.mark.parametrize(
     "path",
-    ["web/dist/app.js", "web/dist/esm/index.d.ts", "web/dist/src/index.ts", "App/obj/x.json", "App/obj/Debug/Info.cs",
+    ["web/dist/app.js", "web/dist/esm/index.d.ts", "web/dist/src/index.ts", "web/dist/index.d.mts",
+     "App/obj/x.json", "App/obj/Debug/Info.cs",
      "build/index.html", "build/types/a.d.ts", "build/static/media/a.txt", "build/lib/package/a.py",
      "build/lib.linux-x86_64/package/a.py", "build/generated/sources/A.java", "build/CMakeFiles/link.txt"],
 )  # fmt: skip
@@ -83,7 +84,8 @@ def test_build_output_is_excluded_next_to_a_manifest(path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["build/publish.ts", "build/cmake/FindAnt.cmake", "build/docker/ubuntu/Dockerfile", "build/build_debs.sh",
+    ["build/publish.ts", "build/cmake/FindAnt.cmake", "build/docker/ubuntu/Dockerfile",
+     "build/lib/i18n.ts", "build/release/notes.sh", "build/build_debs.sh",
      "web/build/Deploy.ps1", "web/dist/windows/installer.nsi", "build/lib", "dist/app.service", "dist/a.b.py",
      "doc/build/index.rst", "doc/build/index.html", "src/luarocks/build/cmake.lua", "app/dist/app.js"],
 )  # fmt: skip
