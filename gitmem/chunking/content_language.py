@@ -142,13 +142,8 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
     "gotemplate": [(_start(rb"(?:(?!\{\{).)*+\Z", re.DOTALL), TEXT)],
     # Templates of Java, and translations of Fluent.
     "freemarker": [(_start(rb"(?:(?!<[#@]|\$\{).)*+\Z", re.DOTALL), TEXT)],
-    "clojure": [
-        (_BITBAKE, "bitbake"),
-        (
-            line_pattern(rb"(?:require|include)[ \t]+[\w${}./-]+[ \t]*[\r\n]|[A-Z][A-Z0-9_]*[ \t]*[?+.:]?=[ \t]*\""),
-            "bitbake",
-        ),
-    ],
+    # A recipe may only extend another one.
+    "clojure": [(_BITBAKE, "bitbake"), (_start(rb"(?:#[^\n]*\n|\s)*+(?:require|include)[ \t]"), "bitbake")],
     "pascal": [
         (_PASCAL, "pascal"),
         (

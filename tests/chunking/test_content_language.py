@@ -37,7 +37,7 @@ from gitmem.chunking.languages import language_of
         ("a.bb", "(defn f [x] x)\n", "clojure"),
         ("a.bb", "SUMMARY = \"A\"\ninherit cmake\n", "bitbake"),
         ("a.bb", "require ${BPN}.inc\n\nPV = \"1\"\n", "bitbake"),
-        ("a.bb", "(ns a\n  (:require\n   [b.c]))\n(def FOO \"a\")\n", "clojure"),
+        ("a.bb", "(ns a\n  \"Servers that\n  require passwords\n  PORT = \"))\n", "clojure"),
         ("a.pp", "program a;\nbegin end.\n", "pascal"),
         ("a.pas", "\ufeffunit a;\ninterface\nclass function f(x: T): T;\n", "pascal"),
         ("a.pp", "class apache ($port = 80) {\n  include apache::mod\n}\n", "puppet"),

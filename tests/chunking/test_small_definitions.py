@@ -92,6 +92,9 @@ filter <- function(data, ...) UseMethod("filter")
 
 #' @keywords internal
 "_PACKAGE"
+
+# Loaded by hand.
+"rates"
 """
 
 
@@ -118,7 +121,7 @@ filter <- function(data, ...) UseMethod("filter")
             " 6-7 method Shop.open, 8-8 method Shop.name",
         ),
         ("bitbake", _BITBAKE, "1-3 function do_install:append, 5-7 function do_check"),
-        ("r", _R, "1-6 function filter, 8-10 function filter, 12-13 constant prices"),
+        ("r", _R, "1-6 module filter, 8-10 function filter, 12-13 constant prices"),
         ("ada", _ADA, "2-2 function Carts.Add, 3-3 function Carts.Total"),
     ],
 )

@@ -91,23 +91,24 @@ def _r_test(node: Node, data: bytes) -> Match | None:
     return match_test([text_of(called, data)], unquoted(text_of(values[0], data)), values[1])
 
 
-_R_TOPIC: Final = re.compile(rb"#'\s*@(?:name|rdname)\s+([\w.]+)")
+_R_TOPIC: Final = re.compile(rb"^#'\s*@(?:name|rdname)\s+([\w.]+)", re.MULTILINE)
 
 
 def _r_documentation(node: Node, data: bytes) -> Match | None:
     """Match `NULL` or the name of a data set behind documentation, which is about the topic that it names."""
-    comment = node.prev_named_sibling
-    if node.parent is None or node.parent.type != "program" or comment is None or comment.type != "comment":
+    if node.parent is None or node.parent.type != "program":
+        return None
+    start = node.start_byte
+    while start and data.startswith(b"#'", above := data.rfind(b"\n", 0, start - 1) + 1):
+        start = above
+    if start == node.start_byte:
         return None
     if node.type == "string":
         name = unquoted(text_of(node, data))
         return Match(MERGEABLE, "constant", name, node) if name != "_PACKAGE" else None
-    topic_name = b""
-    while comment is not None and comment.type == "comment" and data.startswith(b"#'", comment.start_byte):
-        topic = _R_TOPIC.match(data, comment.start_byte, comment.end_byte)
-        topic_name = topic[1] if topic else topic_name
-        comment = comment.prev_named_sibling
-    return Match(MERGEABLE, "function", topic_name.decode(), node) if topic_name else None
+    topic = _R_TOPIC.search(data, start, node.start_byte)
+    # No function: that stands elsewhere, and precedes what is said about it.
+    return Match(MERGEABLE, "module", topic[1].decode(), node) if topic else None
 
 
 _NIX_SETS: Final = frozenset({"attrset_expression", "rec_attrset_expression", "let_expression", "apply_expression"})
