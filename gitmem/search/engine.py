@@ -5,7 +5,7 @@ Files and records are searched apart, because they differ too much in length and
 of candidates. Their scores are likelihoods, by which the results are merged.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -30,8 +30,16 @@ from gitmem.search.hits import LIFT, NO_ADJUSTMENTS, Hit, find_further_rows, loa
 from gitmem.search.lexical import max_score
 from gitmem.search.outdated import lower_outdated
 from gitmem.search.parsed_query import NO_LITERAL, Literal, ParsedQuery
-from gitmem.search.quoting_rows import ReadTexts, choose_quoting, find_quoting, lift_quoting
-from gitmem.search.rank import RECORD_WEIGHTS, WEIGHTS, Candidates, Features, combine_features, compute_features
+from gitmem.search.quoting_rows import ReadTexts, choose_quoting, find_quoting
+from gitmem.search.rank import (
+    RECORD_WEIGHTS,
+    WEIGHTS,
+    Candidates,
+    Features,
+    combine_features,
+    compute_features,
+    lift_above,
+)
 from gitmem.search.retrieval import Retrieval, retrieve
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY
@@ -257,26 +265,12 @@ def rank_candidates(
     adjustments: dict[str, NDArray[np.float64]] = {}
     is_quoted = False
     if features:
+        meant = np.zeros(len(sums), bool)
         if quoting is not None and retrieved.query.quotation is not None:
             meant = choose_quoting(retrieved.query.quotation, candidates, features, quoting)
-            is_quoted = bool((meant & candidates.inside).any())
-            sensible |= bool((meant & candidates.pool).any())
-            lift = lift_quoting(meant, candidates.pool, sums)
-            if lift is not None:
-                adjustments["quotation"] = lift
-                sums = sums + lift
-        spoken = lift_spoken_names(retrieved.query, candidates, features, sums)
-        if spoken is not None:
-            adjustments["spoken_name"] = spoken
-            sums = sums + spoken
-        spelled = lift_exact_spelling(retrieved.query, candidates, features, sums)
-        if spelled is not None:
-            adjustments["spelling"] = spelled
-            sums = sums + spelled
-        lifts = lift_first_pieces(retrieved.query, candidates, retrieved.spans, sums, features["definition"])
-        if lifts is not None:
-            adjustments["first_piece"] = lifts
-            sums = sums + lifts
+        is_quoted = bool((meant & candidates.inside).any())
+        sensible |= bool((meant & candidates.pool).any())
+        sums, adjustments = _lift(retrieved, candidates, features, sums, meant)
     if retrieved.elsewhere is not None:
         # Whether the query makes sense, and how well it is matched, does not depend on where the user is.
         adjustments["elsewhere"] = retrieved.elsewhere.astype(np.float64)
@@ -288,6 +282,30 @@ def rank_candidates(
         scores = final
     selected = select_candidates(candidates, retrieved.spans, scores.tolist(), limit, decay)
     return Ranking(features, selected, sums, evidence, sensible, adjustments, is_quoted)
+
+
+def _lift(
+    retrieved: Retrieval,
+    candidates: Candidates,
+    features: Features,
+    sums: NDArray[np.float64],
+    quoted: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """Return the sums with what puts some candidates before all others, and each such lift by its name."""
+    query, pool = retrieved.query, candidates.pool
+    lifts: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64] | None]] = {
+        "quotation": lambda sums: lift_above(quoted, quoted & pool, ~quoted & pool, sums),
+        "spoken_name": lambda sums: lift_spoken_names(query, candidates, features, sums),
+        "spelling": lambda sums: lift_exact_spelling(query, candidates, features, sums),
+        "first_piece": lambda sums: lift_first_pieces(query, candidates, retrieved.spans, sums, features["definition"]),
+    }
+    applied: dict[str, NDArray[np.float64]] = {}
+    for name, find in lifts.items():
+        lift = find(sums)
+        if lift is not None:
+            applied[name] = lift
+            sums = sums + lift
+    return sums, applied
 
 
 def fuse_candidates(retrieved: Retrieval, fusion: str, weights: FusionWeights) -> Candidates:

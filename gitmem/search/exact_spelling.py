@@ -10,17 +10,13 @@ from typing import Final
 import numpy as np
 
 from gitmem.arrays import NDArray
-from gitmem.search.definition_rows import MAX_DEFINITIONS
 from gitmem.search.parsed_query import Name, ParsedQuery, spelled_classes, spelled_names
-from gitmem.search.path_roles import ROLES
 from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
-from gitmem.search.rank import IS_PROSE, Candidates, Features
+from gitmem.search.rank import IS_PROSE, Candidates, Features, are_plain, lift_above
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import terms_of
 
 _IS_TYPE: Final = np.array([chunk_type in TYPES for chunk_type in CHUNK_TYPES])
-_MARGIN: Final = 1e-3
-"""Logits by which the best definition that is spelled as the query exceeds the others."""
 
 
 def lift_exact_spelling(
@@ -35,7 +31,7 @@ def lift_exact_spelling(
     if not query.coded and not set(query.terms) <= {term for name in spellings for term in terms_of(name)}:
         return None  # in a sentence a name may be anything: "how Monad composes" is about more than what has this name
     defines = features["definition"] > 0
-    plain = _are_plain(features)
+    plain = are_plain(features)
     exact = np.zeros(len(sums), bool)
     for place in np.flatnonzero(defines & plain).tolist():
         exact[place] = _defines(candidates, place, spellings)
@@ -45,11 +41,7 @@ def lift_exact_spelling(
     # the whole of what is wanted.
     pool = candidates.pool
     others = (pool if query.coded else pool & defines) & ~exact
-    own = exact & pool
-    if not own.any() or not others.any():
-        return None
-    missing = float(sums[others].max() - sums[own].max())
-    return np.where(exact, missing + _MARGIN, 0.0) if missing > 0 else None
+    return lift_above(exact, exact & pool, others, sums)
 
 
 def lift_spoken_names(
@@ -71,21 +63,9 @@ def lift_spoken_names(
             for parts in qualified_names(symbol)
             if defines_own_name(parts, int(candidates.chunk_type[place]))
         )
-    plain = named & _are_plain(features)
+    plain = named & are_plain(features)
     named = plain if (plain & candidates.pool).any() else named & ~candidates.is_generated
-    own, others = named & candidates.pool, candidates.pool & ~named
-    if not own.any() or not others.any() or own.sum() > MAX_DEFINITIONS:
-        return None
-    missing = float(sums[others].max() - sums[own].max())
-    return np.where(named, missing + _MARGIN, 0.0) if missing > 0 else None
-
-
-def _are_plain(features: Features) -> NDArray[np.bool_]:
-    """Return which candidates are neither tests nor examples nor the like."""
-    plain = np.ones(len(features["fused"]), bool)
-    for role in ROLES:
-        plain &= features[role] == 0
-    return plain
+    return lift_above(named, named & candidates.pool, ~named & candidates.pool, sums)
 
 
 def _are_classes(candidates: Candidates, plain: NDArray[np.bool_], names: Collection[Name]) -> NDArray[np.bool_]:

@@ -11,9 +11,8 @@ import numpy as np
 
 from gitmem.arrays import NDArray, is_among
 from gitmem.search.hits import NO_ADJUSTMENTS, Hit, load_hits
-from gitmem.search.path_roles import ROLES
 from gitmem.search.quotations import CODE, PHRASE, Quotation
-from gitmem.search.rank import IS_PROSE, Candidates, Features
+from gitmem.search.rank import IS_PROSE, Candidates, Features, are_plain
 from gitmem.search.scope import Scope
 
 ReadTexts = Callable[[Sequence[Hit]], Mapping[tuple[str, str], bytes]]
@@ -25,9 +24,6 @@ MAX_PHRASE_ROWS: Final = 8
 
 MAX_PHRASE_FILES: Final = 3
 """Most files that have a phrase. More of them show that it is an ordinary one."""
-
-_MARGIN: Final = 1e-3
-"""Logits by which the best row with the quotation exceeds the others."""
 
 
 def find_quoting(
@@ -57,22 +53,6 @@ def choose_quoting(
     """
     if quotation.form == CODE:
         return quoting
-    plain = quoting & (IS_PROSE[candidates.chunk_type] == 0)
-    for role in ROLES:
-        plain &= features[role] == 0
+    plain = quoting & (IS_PROSE[candidates.chunk_type] == 0) & are_plain(features)
     is_ordinary = quotation.form == PHRASE and len(set(candidates.file[plain].tolist())) > MAX_PHRASE_FILES
     return np.zeros_like(plain) if is_ordinary else plain
-
-
-def lift_quoting(
-    meant: NDArray[np.bool_], pool: NDArray[np.bool_], sums: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
-    """Return what the best candidate that is meant lacks to the best other one, for all that are; None for nothing.
-
-    Only the `pool` is compared, so that filters change no score.
-    """
-    own, others = meant & pool, ~meant & pool
-    if not own.any() or not others.any():
-        return None
-    missing = float(sums[others].max() - sums[own].max())
-    return np.where(meant, missing + _MARGIN, 0.0) if missing > 0 else None

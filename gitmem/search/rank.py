@@ -88,6 +88,9 @@ REQUEST_SHARE: Final = 0.8
 Subjects of commits (`tests/bench/change_requests.py`) are best from 0.7 to 0.8.
 """
 
+_MARGIN: Final = 1e-3
+"""Logits by which a lifted candidate exceeds the others."""
+
 _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
 
 _OF_SUBJECTS: Final = ("symbol", "stem", "folder", "path_cosine")
@@ -206,6 +209,25 @@ def compute_features(
 def combine_features(features: Features, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
     """Return the weighted sums of the candidates."""
     return sum((weight * features[name] for name, weight in weights.items()), start=np.float64(0.0) * features["fused"])
+
+
+def are_plain(features: Features) -> NDArray[np.bool_]:
+    """Return which candidates are neither tests nor examples nor the like."""
+    plain: NDArray[np.bool_] = np.logical_and.reduce([features[role] == 0 for role in ROLES])
+    return plain
+
+
+def lift_above(
+    lifted: NDArray[np.bool_], own: NDArray[np.bool_], others: NDArray[np.bool_], sums: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return what puts the best of `own` just above the best of `others`, for all `lifted` alike, [candidates].
+
+    None if either is empty, or if it is above already.
+    """
+    if not own.any() or not others.any():
+        return None
+    missing = float(sums[others].max() - sums[own].max())
+    return np.where(lifted, missing + _MARGIN, 0.0) if missing > 0 else None
 
 
 def weights_for(chunk_type: str) -> Mapping[str, float]:

@@ -7,7 +7,6 @@ arrow for "to": `rgbToHsv`, `rgb2hsv`, `rgb->hsv` and `hsvFromRgb` are "convert 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gitmem.lazy_pattern import lazy_pattern
 from gitmem.named_tuple import NamedTuple
 from gitmem.words import split_identifier
 
@@ -17,8 +16,9 @@ MAX_WORDS: Final = 14
 _LONGEST_NAME: Final = 8
 """Words of a name."""
 
-_WORDS: Final = lazy_pattern(r"[\w'`\"-]+[.?!]?(?:[\s-]+[\w'`\"-]+[.?!]?)*")
-"""A line of words without other marks."""
+_AROUND: Final = "'`\".?!"
+_INSIDE: Final = str.maketrans("", "", "_-'`\"")
+"""Marks around and inside of words. A query with others is code, a path or several phrases."""
 
 _ARTICLES: Final = frozenset("a an the".split())
 _BEFORE: Final = frozenset(
@@ -58,9 +58,10 @@ class SpokenName(NamedTuple):
 
 def find_spoken_names(query: str) -> tuple[SpokenName, ...]:
     """Return the names that a query of one line may be, in lower case, nearest first; mostly none exists."""
-    if " " not in query or _WORDS.fullmatch(query) is None:
+    own = [word.strip(_AROUND) for word in query.split()]
+    if len(own) < 2 or not "".join(own).translate(_INSIDE).isalnum():
         return ()
-    words = [part.lower() for word in query.split() for part in split_identifier(word.strip("'`\".?!"))]
+    words = [part.lower() for word in own for part in split_identifier(word)]
     if not 1 < len(words) <= MAX_WORDS:
         return ()
     names: dict[str, SpokenName] = {}

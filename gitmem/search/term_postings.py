@@ -119,7 +119,7 @@ def find_term(scope: Scope, name: str) -> TermPostings:
 
 
 def find_symbols(scope: Scope, name: str) -> FieldPostings:
-    """Find the rows whose symbols have a term: a small part of what a search needs of its own terms."""
+    """Find the rows whose symbols have a term; without the other fields and the counts, which ranking needs."""
     return _find_rows(scope, "symbol", name.encode("utf-8", "replace"))
 
 

@@ -68,6 +68,7 @@ def shop(tmp_path: Path, cli: Cli) -> Repo:
             "colours.py": _COLOURS,
             "web/clipboard.js": _CLIPBOARD,
             "web/toolbar.js": _TOOLBAR,
+            "tests/test_clipboard.py": "def test_copy_to_clipboard():\n    assert paste() == 'a'\n",
             "tests/test_browser.py": "def open_in_browser(page):\n    return page\n",
             "web/browser.js": "export function openBrowser(page) {\n  return browser.open(page)\n}\n",
             "shop.el": _LISP,
@@ -96,6 +97,11 @@ def test_the_definition_with_the_name_comes_first(cli: Cli, shop: Repo, query: s
 
 def test_a_test_is_found_by_its_name_if_nothing_else_has_it(cli: Cli, shop: Repo) -> None:
     assert cli("query", "open in browser", cwd=shop.path).out.startswith("tests/test_browser.py:1-2 ")
+
+
+def test_the_name_that_is_the_whole_query_precedes_a_part_of_it(cli: Cli, shop: Repo) -> None:
+    outcome = cli("query", "test copy to clipboard", cwd=shop.path)
+    assert outcome.out.startswith("tests/test_clipboard.py:1-2 ")
 
 
 def test_the_explanation_says_that_the_name_counts(cli: Cli, shop: Repo) -> None:
