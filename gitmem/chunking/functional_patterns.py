@@ -74,6 +74,7 @@ _ELM: Final = {
 _PURESCRIPT: Final = {
     "call": "(exp_apply . (exp_name) @_)",
     "type": "(type) @_ (constructor) @_",
+    "base": "(class_instance (instance_head (class_name (type) @_))) (derive_declaration (type_name (type) @_))",
     "read": "(qualified_variable (variable) @_)",
     "import": "(import) @_",
     "name": "(variable) @_",
@@ -96,10 +97,14 @@ _HASKELL: Final = {
         (apply function: (qualified id: (variable) @_))
         (apply function: (qualified id: (constructor) @_))""",
     "type": "(signature (name) @_)",
+    "base": "(instance name: (name) @_) (instance name: (qualified id: (name) @_))",
     "name": "(variable) @_ (constructor) @_ (name) @_",
 }
 _FSHARP: Final = {
     "call": "(application_expression . (long_identifier_or_op) @_)",
+    "base": """
+        (interface_implementation (simple_type (long_identifier) @_))
+        (class_inherits_decl (simple_type (long_identifier) @_))""",
     "name": "(identifier) @_",
 }
 _LISP: Final = {"call": "(list . (symbol) @_)", "name": "(symbol) @_"}

@@ -16,9 +16,9 @@ _LETTERS: Final[Mapping[str, bytes]] = {
     "powershell": b"-", "bash": b"-", "fish": b"-", "nix": b"-'", "haskell": b"'", "ocaml": b"'",
     "ocaml_interface": b"'", "fsharp": b"'", "elm": b"'", "purescript": b"'",
     "rocq": b"'", "lean": b"'", "agda": b"'-", "raku": b"'-", "erlang": b"@", "nushell": b"-!?", "just": b"-",
-    "gotemplate": b"-./", "angular": b"-",
-    **dict.fromkeys(("clojure", "commonlisp", "fennel", "janet"), b"-?!*+<>=&%'"),
-    **dict.fromkeys(("elisp", "scheme", "racket"), b"-?!*+<>=&%':/"),
+    "cmake": b"-", "gotemplate": b"-./", "angular": b"-",
+    **dict.fromkeys(("clojure", "commonlisp", "fennel", "clarity"), b"-?!*+<>=&%'"),
+    **dict.fromkeys(("elisp", "scheme", "racket", "janet"), b"-?!*+<>=&%':/"),
 }  # fmt: skip
 """What names of a language may have besides letters, digits, `_` and `$`."""
 

@@ -39,7 +39,10 @@ def name_of(node: Node, data: bytes) -> str:
     target = node.child_by_field_name("name")
     if target is None:
         target = next((child for child in node.children if child.type in _NAME_TYPES), None)
-    return text_of(target, data) if target is not None else ""
+    if target is None:
+        return ""
+    text = text_of(target, data)
+    return unquoted(text) if target.type == "string" else text
 
 
 def from_field(*path: str) -> Namer:

@@ -3,9 +3,9 @@
 Those of JavaScript and of C are in modules of their own. Each entry pairs a kind of occurrence
 (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per line. The pattern captures the name as
 `@_`. `import` captures a whole statement, which `import_statements` reads, and `expression` the text of an expression
-that the grammar does not parse. `bound` captures a variable whose type the statement shows. `name` are the node types
-of identifiers. Patterns of `call` may be missing if a bracket shows the calls of names that `read` and `name` capture:
-each captured node costs time.
+that the grammar does not parse. `bound` captures a variable whose type the statement shows, `variable` any one that a
+statement makes. `name` are the node types of identifiers. Patterns of `call` may be missing if a bracket shows the
+calls of names that `read` and `name` capture: each captured node costs time.
 
 Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
 listed here. In languages without patterns here every named unit of the outline is one. Tags of code navigation use such
@@ -67,7 +67,7 @@ _PYTHON: Final = {
         (assignment right: (identifier) @_)""",
 }
 _STARLARK: Final = {
-    "value": "(module (assignment left: (identifier) @_))",
+    "value": "(module (expression_statement (assignment left: (identifier) @_)))",
     **{kind: _PYTHON[kind] for kind in ("call", "read", "name")},
 }
 _GO: Final = {
@@ -82,7 +82,9 @@ _GO: Final = {
     "type": "(type_identifier) @_",
     "base": """
         (field_declaration !name type: (type_identifier) @_)
-        (field_declaration !name type: (qualified_type name: (type_identifier) @_))""",
+        (field_declaration !name type: (qualified_type name: (type_identifier) @_))
+        (interface_type (type_elem (type_identifier) @_))
+        (interface_type (type_elem (qualified_type name: (type_identifier) @_)))""",
     "read": "(selector_expression field: (field_identifier) @_)",
     "bound": """
         (parameter_declaration name: (identifier) @_)
@@ -198,7 +200,11 @@ _CSHARP: Final = {
     "name": "(identifier) @_",
 }
 _RUBY: Final = {
-    "class": "(class name: (constant) @_) (module name: (constant) @_)",
+    "class": """
+        (class name: (constant) @_)
+        (class name: (scope_resolution name: (constant) @_))
+        (module name: (constant) @_)
+        (module name: (scope_resolution name: (constant) @_))""",
     "value": "(assignment left: (constant) @_)",
     "call": "(call method: (identifier) @_) (call method: (constant) @_)",
     "type": "(constant) @_",
@@ -206,6 +212,21 @@ _RUBY: Final = {
     "bound": "(assignment left: (identifier) @_ right: (call)) (assignment left: (instance_variable) @_ right: (call))",
     "import": "(call method: (identifier) arguments: (argument_list (string))) @_",
     "name": "(identifier) @_",
+    "variable": """
+        (assignment left: (identifier) @_)
+        (operator_assignment left: (identifier) @_)
+        (left_assignment_list (identifier) @_)
+        (method_parameters (identifier) @_)
+        (block_parameters (identifier) @_)
+        (lambda_parameters (identifier) @_)
+        (destructured_parameter (identifier) @_)
+        (optional_parameter name: (identifier) @_)
+        (keyword_parameter name: (identifier) @_)
+        (splat_parameter name: (identifier) @_)
+        (hash_splat_parameter name: (identifier) @_)
+        (block_parameter name: (identifier) @_)
+        (exception_variable (identifier) @_)
+        (for pattern: (identifier) @_)""",
 }
 _PHP: Final = {
     "function": "(method_declaration name: (name) @_)",
@@ -226,7 +247,9 @@ _PHP: Final = {
         (base_clause (name) @_)
         (base_clause (qualified_name (name) @_))
         (class_interface_clause (name) @_)
-        (class_interface_clause (qualified_name (name) @_))""",
+        (class_interface_clause (qualified_name (name) @_))
+        (use_declaration (name) @_)
+        (use_declaration (qualified_name (name) @_))""",
     "decorator": "(attribute (name) @_)",
     "read": "(member_access_expression name: (name) @_) (class_constant_access_expression (name) @_)",
     "bound": "(simple_parameter name: (variable_name (name) @_))",
@@ -251,7 +274,8 @@ _KOTLIN: Final = {
     "type": "(user_type (type_identifier) @_)",
     "base": """
         (delegation_specifier (user_type (type_identifier) @_))
-        (delegation_specifier (constructor_invocation (user_type (type_identifier) @_)))""",
+        (delegation_specifier (constructor_invocation (user_type (type_identifier) @_)))
+        (delegation_specifier (explicit_delegation (user_type (type_identifier) @_)))""",
     "decorator": """
         (annotation (user_type (type_identifier) @_))
         (annotation (constructor_invocation (user_type (type_identifier) @_)))""",
@@ -270,6 +294,7 @@ _SWIFT: Final = {
     "value": """
         (source_file (property_declaration name: (pattern (simple_identifier) @_)))
         (class_body (property_declaration name: (pattern (simple_identifier) @_)))
+        (enum_class_body (property_declaration name: (pattern (simple_identifier) @_)))
         (protocol_property_declaration name: (pattern (simple_identifier) @_))""",
     "call": """
         (call_expression (simple_identifier) @_)

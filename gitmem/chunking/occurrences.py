@@ -38,6 +38,7 @@ from gitmem.chunking.template_mentions import find_template_mentions
 from gitmem.chunking.text_names import find_text_names
 from gitmem.chunking.text_node import TextNode
 from gitmem.chunking.text_references import references_in_text
+from gitmem.chunking.text_roles import find_roles
 from gitmem.types import (
     DEFINING,
     EXPORTS,
@@ -69,6 +70,12 @@ _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
+_NO_CALLS: Final = frozenset(
+    b"private public protected module_function raise require require_relative __FILE__ __dir__ __method__ binding loop"
+    b" block_given? puts p".split()
+)
+"""Methods of Ruby itself, which no search is about."""
+
 _LAST_NAME: Final = re.compile(LETTER + rb"+[?!]?$")
 _MEMBER_MARKS: Final = (b".", b"->", b"::")
 
@@ -81,6 +88,7 @@ _TAGGED: Final = frozenset({"vue", "svelte", "astro"})
 _MARKED: Final = frozenset({"razor", "freemarker"})
 """Languages whose tags begin with a sign that is no part of a name."""
 
+_QUOTES: Final = frozenset({b"'", b'"'})
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
 _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
@@ -202,13 +210,38 @@ def _find_places(
         return places
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
     known = imported.union(text for code, text in places.values() if code < DEFINING)
-    _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    identifiers = captures.get("name", ())
+    _add_mentions(data, places, identifiers, known, bracketed=language in _CALLED_BY_BRACKETS)
+    # In templates and scripts without definitions, others may have made the variables.
+    if language == "ruby" and any(code < _VALUE for code, _ in places.values()):
+        _add_bare_calls(data, places, identifiers, captures.get("variable", ()))
     if language in WITH_MACROS:
         _add_hidden_functions(data, places, captures.get("function", ()))
+    _change_roles(data, places, language)
     for first, last in find_descriptions(data, language):
         for start in range(first, last):
             places.pop(start, None)
     return places
+
+
+def _add_bare_calls(
+    data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node], variables: Iterable[Node]
+) -> None:
+    """Add the identifiers of Ruby as calls that are variables nowhere in the file: calls without brackets."""
+    others = _NO_CALLS.union(data[node.start_byte : node.end_byte] for node in variables)
+    for node in nodes:
+        start = node.start_byte
+        text = data[start : node.end_byte]
+        if text not in others and (start not in names or names[start][0] == _NAME) and len(text) <= MAX_NAME:
+            names[start] = _CALL, text
+
+
+def _change_roles(data: bytes, names: dict[int, tuple[int, bytes]], language: str) -> None:
+    """Change the kind of references that a statement uses otherwise than the syntax tree shows."""
+    for role in find_roles(data, language):
+        known = names.get(role.start)
+        if known[0] >= DEFINING if known is not None else role.is_certain:
+            names[role.start] = _CODES[role.kind], role.text
 
 
 def _add_hidden_functions(data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node]) -> None:
@@ -322,8 +355,15 @@ def _add_captures(
 def _add_other(
     data: bytes, names: dict[int, tuple[int, bytes]], start: int, text: bytes, code: int, spelling: Spelling
 ) -> None:
-    """Add the last name in a text, such as `a.b`, `name?` or a primitive type, unless another kind is there."""
-    if not spelling.is_name(text):
+    """Add the last name in a text, such as `a.b`, `name?` or a primitive type, unless another kind is there.
+
+    Of a string, `"key": T`, it is the whole.
+    """
+    if text[:1] in _QUOTES:
+        start, text = start + 1, text[1:-1]
+        if not spelling.is_name(text):
+            return
+    elif not spelling.is_name(text):
         last = spelling.last_name.search(text)
         if last is None:
             return

@@ -46,9 +46,9 @@ _WORD: Final = rb"([^\W\d][\w.:$]*)"
 _WRAPPED: Final = rb"(?:(?:Optional|Final|ClassVar|Annotated|Type|type)\[)?[\"']?"
 _AFTER: Final = re.compile(
     rb"\s*[?!]?(?::\s*(?:&|'\w+|mut\b|dyn\b|impl\b|\s)*" + _WRAPPED + _WORD
-    + rb"|:?=\s*(?:&|await\b|new\b|\s)*" + _WORD + rb"(?:->new\b|(?:<[^<>()]*>)?\s*[({]))"
+    + rb"|:?=\s*(?:&|await\b|new\b|\s)*" + _WORD + rb"(?:->new\b|(?<=[.:]new)(?![\w?!])|(?:<[^<>()]*>)?\s*[({]))"
 )  # fmt: skip
-"""Type after a variable: `x: Type`, `x = Type(`, `x := Type{`."""
+"""Type after a variable: `x: Type`, `x = Type(`, `x := Type{`, `x = Type.new`."""
 
 _BEFORE: Final = re.compile(rb"\s+(?:\]\[|[?*&]|>[^<>]{0,80}<)*\s*([\w.]*\w)")
 """Type before a variable, in reverse: `Type x`, `Type<T> x`, `Type[] x`."""

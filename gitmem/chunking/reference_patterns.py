@@ -26,7 +26,10 @@ _DART: Final = {
 }
 _OBJC: Final = C_PATTERNS | {
     "call": C_PATTERNS["call"] + "\n(message_expression method: (identifier) @_)",
-    "base": "(class_interface superclass: (identifier) @_)",
+    "base": """
+        (class_interface superclass: (identifier) @_)
+        (class_interface (parameterized_arguments (type_name (type_identifier) @_)))
+        (protocol_declaration (protocol_reference_list (identifier) @_))""",
 }
 _ZIG: Final = {
     "read": "(FieldOrFnCall (IDENTIFIER) @_)",
@@ -79,7 +82,9 @@ _PERL: Final = {
             left: (variable_declaration variable: (scalar (varname) @_)) right: (method_call_expression))""",
     "base": """
         (use_statement (string_literal (string_content) @_))
-        (use_statement (quoted_word_list (string_content) @_))""",
+        (use_statement (quoted_word_list (string_content) @_))
+        (use_statement (list_expression (string_literal (string_content) @_)))
+        (use_statement (list_expression (quoted_word_list (string_content) @_)))""",
     "import": "(use_statement) @_ (require_expression) @_",
     "read": "(bareword) @_",
     "name": "(function (varname) @_)",
@@ -171,13 +176,51 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
             (field name: (field_name (variable) @_))""",
     },
     "erlang": {"class": "(module_attribute name: (atom) @_)"},
+    "julia": {
+        "base": """
+            (type_head (binary_expression (operator) (identifier) @_))
+            (type_head (binary_expression (operator) (field_expression value: (_) (identifier) @_)))
+            (type_head (binary_expression (operator) (parametrized_type_expression . (identifier) @_)))"""
+    },
+    "gdscript": {"base": "(extends_statement (type (identifier) @_))"},
+    "apex": {
+        "base": """
+            (superclass (type_identifier) @_)
+            (superclass (scoped_type_identifier (_) (type_identifier) @_))
+            (superclass (generic_type (type_identifier) @_))
+            (interfaces (type_list (type_identifier) @_))
+            (interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
+            (interfaces (type_list (generic_type (type_identifier) @_)))
+            (interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))"""
+    },
+    "d": {"base": "(base_class (identifier) @_)"},
+    "nim": {"base": "(object_declaration inherits: (type_expression (identifier) @_))"},
+    "haxe": {"base": "(class_declaration super_class_name: (_) @_) (class_declaration interface_name: (_) @_)"},
+    "actionscript": {
+        "base": "(class_declaration superclass: (identifier) @_) (class_declaration interfaces: (identifier) @_)"
+    },
+    "hack": {
+        "base": """
+            (extends_clause (type_specifier (qualified_identifier) @_))
+            (implements_clause (type_specifier (qualified_identifier) @_))
+            (trait_use_clause (type_specifier (qualified_identifier) @_))"""
+    },
+    "cairo": {
+        "base": """
+            (impl_item (generic_type type: (type_identifier) @_))
+            (impl_item (type_identifier) (type_identifier) @_)"""
+    },
+    "v": {"base": "(struct_field_declaration !name type: (type_identifier) @_)"},
     "pascal": {
         "value": """
             (declField name: (identifier) @_)
             (declProp name: (identifier) @_)
             (declEnumValue name: (identifier) @_)""",
     },
-    "ada": {"value": "(enumeration_type_definition (identifier) @_) (component_declaration . (identifier) @_)"},
+    "ada": {
+        "base": "(derived_type_definition subtype_mark: (_) @_)",
+        "value": "(enumeration_type_definition (identifier) @_) (component_declaration . (identifier) @_)",
+    },
     "purescript": {
         "class": "(data name: (type) @_) (newtype name: (type) @_) (type_alias name: (type) @_)",
         "value": "(data (constructor) @_) (newtype_constructor (constructor) @_)",
@@ -219,4 +262,5 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
         "value": "(ContainerField (ErrorUnionExpr (SuffixExpr variable_type_function: (IDENTIFIER) @_)))",
     },
 }
-"""Patterns, besides those of references, of definitions without a unit: constants of enumerations, fields."""
+"""Patterns besides those of references: of definitions without a unit (constants of enumerations, fields), and in
+languages without patterns of their own, of what a class extends."""

@@ -1,8 +1,8 @@
 """Find definitions and calls that the text of a file shows and no node of its syntax tree.
 
-They are methods in comments of PHP, methods that statements of Ruby make from symbols, the labels of blocks of
-Terraform, elements of pages in JavaScript, the calls in templates of Elixir, and the names of packages in manifests of
-Rust and JavaScript.
+They are methods in comments of PHP, methods that statements of Ruby make from symbols, methods that routes of Laravel
+and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of pages in JavaScript, the calls in
+templates of Elixir, and the names of packages in manifests of Rust and JavaScript.
 """
 
 import re
@@ -62,6 +62,15 @@ _LOCALS: Final = lazy_pattern(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
 _LOCAL: Final = lazy_pattern(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
 _RECEIVERS: Final = {b"variable": b"var"}
 
+_PHP_CALLABLE: Final = lazy_pattern(rb"(?P<class>\w[\w\\]*)::class,\s*['\"](?P<name>\w+)['\"]\s*\]")
+_PHP_ACTION: Final = lazy_pattern(rb"['\"](?P<class>[\w\\]*Controller)@(?P<name>\w+)['\"]")
+"""Methods that routes of Laravel name: `[PageController::class, 'show']` and `'PageController@show'`."""
+
+_RUBY_ACTION: Final = lazy_pattern(rb"(?:\bto:|=>|\broot)[ (]*['\"](?P<path>[a-z][\w/]*)#(?P<name>[a-z_]\w*[?!]?)['\"]")
+"""Methods that routes of Rails name: `"api/pages#show"`."""
+
+_INITIALISER: Final = lazy_pattern(rb"(?<![.\w$`])init(?=[?!]?[ \t]*[(<])")
+
 _ELEMENT: Final = lazy_pattern(
     rb"(?:\bselector:\s*|\bcustomElements?(?:\.define)?\(\s*)[\"'`](?P<name>[a-z][a-z0-9]*-[\w-]+)[\"'`]"
 )
@@ -94,21 +103,43 @@ def find_text_names(data: bytes, root: Node, language: str) -> Iterator[TextName
             yield each
 
 
+def _php_names(data: bytes, root: Node) -> Iterator[TextName]:
+    """Yield the methods that only a comment declares, and those that are named in strings."""
+    if b"@method" in data:
+        yield from _documented_methods(data, root)
+    for hint, pattern in ((b"::class", _PHP_CALLABLE), (b"Controller@", _PHP_ACTION)):
+        for found in pattern.finditer(data) if hint in data else ():
+            yield TextName(found.start("name"), "call", found["name"], found["class"])
+
+
 def _documented_methods(data: bytes, root: Node) -> Iterator[TextName]:
     """Yield the methods that only the comment of a class declares, because `__call` answers them."""
-    if b"@method" not in data:
-        return
     for tag in _METHOD_TAG.finditer(data):
         if _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
             yield TextName(tag.start(1), "function", tag[1], b"")
 
 
-def _declared_members(data: bytes, _root: Node) -> Iterator[TextName]:
-    """Yield the methods that statements in the body of a class of Ruby make from symbols."""
+def _ruby_names(data: bytes, _root: Node) -> Iterator[TextName]:
+    """Yield the methods that statements in a class of Ruby make from symbols, and actions that routes name."""
+    for action in _RUBY_ACTION.finditer(data) if b"#" in data else ():
+        owner = b"::".join(_camel(part) for part in action["path"].split(b"/")) + b"Controller"
+        yield TextName(action.start("name"), "call", action["name"], owner)
     for statement in _MEMBER_STATEMENT.finditer(data):
         symbols = _SYMBOL.finditer(data, *statement.span("symbols"))
         for symbol in islice(symbols, None if statement["all"] else 1):
             yield TextName(symbol.start(1), "function", symbol[1], b"")
+
+
+def _camel(name: bytes) -> bytes:
+    return b"".join(part[:1].upper() + part[1:] for part in name.split(b"_"))
+
+
+def _initialisers(data: bytes, root: Node) -> Iterator[TextName]:
+    """Yield the initialisers of Swift, of which a keyword is the name."""
+    for found in _INITIALISER.finditer(data):
+        node = root.descendant_for_byte_range(*found.span())
+        if node is not None and node.type == "init":
+            yield TextName(found.start(), "function", found[0], b"")
 
 
 def _documents_class(node: Node | None) -> bool:
@@ -181,8 +212,9 @@ def _npm_names(data: bytes, _root: Node) -> Iterator[TextName]:
 
 
 _FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextName]]]] = {
-    "php": _documented_methods,
-    "ruby": _declared_members,
+    "php": _php_names,
+    "ruby": _ruby_names,
+    "swift": _initialisers,
     "terraform": _block_labels,
     "toml": _crate_names,
     "json": _npm_names,

@@ -45,6 +45,11 @@ _DECLARED: Final = re.compile(
 
 _CALLS: Final = (("call", _CALL),)
 _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
+    "crystal": (
+        ("type", re.compile(rb"(?<![\w:]):[ \t]+(?:::)?(?:[A-Z]\w*::)*([A-Z]\w*)")),
+        ("call", re.compile(rb"(?<=[\w)\]}?!])\.([a-z_]\w*[?!]?)")),
+        *_CALLS,
+    ),
     "vala": (("call", _SPACED_CALL),),
     "powershell": (("call", _COMMAND), ("call", _MEMBER_CALL)),
     "verilog": (

@@ -10,9 +10,13 @@ from gitmem.references.file_names import CLASS, CODES, Definition, FileNames
 from gitmem.references.languages import EXTENDED
 from gitmem.references.module_exports import unique
 from gitmem.references.tree_names import Names
+from gitmem.types import Occurrence
 
 _DEPTH: Final = 6
 """Steps through base classes. Real code has fewer, and cycles end here."""
+
+_NEAREST: Final = 20
+"""Classes above a line among which the one around it is looked for."""
 
 _BASE: Final = CODES["base"]
 
@@ -91,12 +95,17 @@ class ClassMembers:
         ]  # fmt: skip
 
     def class_of_base(self, file: FileNames, line: int) -> Definition | None:
-        """Return the class whose header, at a line, names a base class."""
+        """Return the class that extends a base class at a line: in its header, or in a statement of its body."""
         classes = file.occurrences.at(
             np.flatnonzero((file.occurrences.kinds == CLASS) & (file.occurrences.lines <= line)).tolist()
         )
         if not classes:
             return None
-        last = classes[-1]
-        name = last.name.decode("utf-8", "replace")
-        return Definition(file.entry, last.line, CLASS, name, file.scopes.container(name, last.line))
+        # Classes that end above the line are not meant, unless the scopes know none around it.
+        around = file.scopes.at(line)
+        nearest = [self._class(file, each) for each in classes[: -_NEAREST - 1 : -1]]
+        return next((each for each in nearest if (*each.container, each.name) == around), nearest[0])
+
+    def _class(self, file: FileNames, occurrence: Occurrence) -> Definition:
+        name = occurrence.name.decode("utf-8", "replace")
+        return Definition(file.entry, occurrence.line, CLASS, name, file.scopes.container(name, occurrence.line))

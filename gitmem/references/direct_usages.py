@@ -10,7 +10,7 @@ from typing import Final
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.file_names import CLASS, Definition, FileNames
-from gitmem.references.languages import COMPONENT_ENDINGS, RENAMING
+from gitmem.references.languages import COMPONENT_ENDINGS, CONSTRUCTORS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
 from gitmem.references.module_paths import component_of
 from gitmem.references.resolution import Resolver
@@ -58,8 +58,20 @@ class DirectUsages:
             for tag in self._tags(targets):
                 for relation, usages in self._find([tag], tag.name, depth).items():
                     grouped[relation] = unique_lines([*grouped.get(relation, ()), *usages])
+            for class_ in self._created(targets):
+                created = self._find([class_], class_.name, depth).get("callers", ())
+                grouped["callers"] = unique_lines([*grouped.get("callers", ()), *created])
             self._known[key] = grouped
         return self._known[key]
+
+    def _created(self, targets: Sequence[Definition]) -> Iterable[Definition]:
+        """Yield the classes of which some members are constructors: whoever creates an object calls these."""
+        for target in targets:
+            file = self._names.file(target.entry)
+            if target.container and target.name in CONSTRUCTORS.get(file.family, ()):
+                *above, name = target.container
+                classes = [each for each in file.definitions(name) if each.container == tuple(above)]
+                yield from (each for each in classes if each.kind == CLASS)
 
     def _tags(self, targets: Sequence[Definition]) -> Iterable[Definition]:
         """Yield the elements of pages that some classes define, by a selector or `customElements.define("a-b", A)`."""

@@ -113,6 +113,17 @@ FLAT: Final = frozenset({"toml", "json"})
 CONSTRUCTED: Final = frozenset({"java", "c", "csharp", "dart"})
 """Families in which a function with the name of its class creates objects of it."""
 
+CONSTRUCTORS: Final[Mapping[str, frozenset[str]]] = {
+    "python": frozenset({"__init__", "__new__"}),
+    "javascript": frozenset({"constructor"}),
+    "coffeescript": frozenset({"constructor"}),
+    "php": frozenset({"__construct"}),
+    "ruby": frozenset({"initialize"}),
+    "crystal": frozenset({"initialize"}),
+    "swift": frozenset({"init"}),
+}
+"""Members by family that run when an object of their class is created, which names the class alone."""
+
 FIELD_READING: Final = frozenset({"rust", "java", "kotlin", "php", "c", "cpp", "cuda"})
 """Languages, not families, in which a member without brackets is a field, never a method. In Scala it may be one."""
 

@@ -30,7 +30,7 @@ def _command(node: Node, data: bytes) -> Match | None:
             words.append(text_of(child, data))
         elif child.type == "block":
             return _with_block(words, child, data)
-        elif child.type != "decorate":
+        elif child.type != "decorate" and not (child.type == "arg_spliter" and "implements" in words):
             break
     is_field = len(words) > 1 and words[0] in _MODIFIERS and words[-1].isidentifier()
     return Match(MERGEABLE, "property", words[-1], node) if is_field else None
