@@ -39,6 +39,8 @@ C_PATTERNS: Final = {
     "read": "(field_expression field: (field_identifier) @_)",
     "import": "(preproc_include) @_",
     "name": "(identifier) @_",
+    "expression": "(preproc_def value: (preproc_arg) @_) (preproc_function_def value: (preproc_arg) @_)",
+    "prototype": "(function_declarator declarator: (identifier) @_)",
 }
 CPP_PATTERNS: Final = C_PATTERNS | {
     "function": C_PATTERNS["function"]
@@ -60,9 +62,12 @@ CPP_PATTERNS: Final = C_PATTERNS | {
         (call_expression function: (field_expression field: (template_method name: (field_identifier) @_)))
         (new_expression type: (type_identifier) @_)
         (new_expression type: (qualified_identifier name: (type_identifier) @_))""",
+    "scope": "(qualified_identifier scope: (namespace_identifier) @_)",
+    "mention": "(using_declaration (qualified_identifier name: (identifier) @_))",
     "base": """
         (base_class_clause (type_identifier) @_)
         (base_class_clause (qualified_identifier name: (type_identifier) @_))
         (base_class_clause (qualified_identifier name: (qualified_identifier name: (type_identifier) @_)))
-        (base_class_clause (template_type name: (type_identifier) @_))""",
+        (base_class_clause (template_type name: (type_identifier) @_))
+        (base_class_clause (qualified_identifier name: (template_type name: (type_identifier) @_)))""",
 }

@@ -29,7 +29,9 @@ _ECMA: Final = {
     "decorator": """
         (decorator (identifier) @_)
         (decorator (call_expression function: (identifier) @_))""",
-    "read": "(member_expression property: (property_identifier) @_)",
+    "read": """
+        (member_expression property: (property_identifier) @_)
+        (member_expression property: (private_property_identifier) @_)""",
     "import": """
         (import_statement) @_
         (export_statement source: (string)) @_
@@ -54,6 +56,7 @@ JAVASCRIPT_PATTERNS: Final = _ECMA | {
     "value": _ECMA["value"]
     + """
         (field_definition property: (property_identifier) @_)
+        (field_definition property: (private_property_identifier) @_)
         (program (expression_statement (assignment_expression
             left: (member_expression property: (property_identifier) @_))))""",
     "class": """
@@ -76,6 +79,7 @@ TYPESCRIPT_PATTERNS: Final = _ECMA | {
     "value": _ECMA["value"]
     + """
         (public_field_definition name: (property_identifier) @_)
+        (public_field_definition name: (private_property_identifier) @_)
         (required_parameter (accessibility_modifier) pattern: (identifier) @_)
         (enum_body (property_identifier) @_)
         (enum_assignment name: (property_identifier) @_)""",

@@ -25,9 +25,9 @@ _LETTERS: Final[Mapping[str, bytes]] = {
 PRIMITIVES: Final = frozenset(
     b"str int bool bytes float object list dict set tuple type None string number boolean void any unknown never"
     b" i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 char byte rune error uint int64 uint64 int32 uint32 double"
-    b" long short unsigned size_t decimal".split()
+    b" long short unsigned size_t decimal std".split()
 )
-"""Types that no repository defines."""
+"""Types and namespaces that no repository defines."""
 
 
 class PlainNames(dict[bytes, bool]):

@@ -4,8 +4,10 @@ Those of JavaScript and of C are in modules of their own. Each entry pairs a kin
 (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per line. The pattern captures the name as
 `@_`. `import` captures a whole statement, which `import_statements` reads, and `expression` the text of an expression
 that the grammar does not parse. `bound` captures a variable whose type the statement shows, `variable` any one that a
-statement makes. `name` are the node types of identifiers. Patterns of `call` may be missing if a bracket shows the
-calls of names that `read` and `name` capture: each captured node costs time.
+statement makes, `token` an identifier in the arguments of a macro, `scope` a name before `::`, and `prototype` the name
+in any declarator of a function. `name` are the node types of identifiers, of which few are recorded, `mention` those
+that all are. Patterns of `call` may be missing if a bracket shows the calls of names that `read` and `name` capture:
+each captured node costs time.
 
 Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
 listed here. In languages without patterns here every named unit of the outline is one. Tags of code navigation use such
@@ -60,6 +62,7 @@ _PYTHON: Final = {
         (tuple (identifier) @_)
         (attribute object: (identifier) @_)
         (subscript value: (identifier) @_)
+        (subscript subscript: (identifier) @_)
         (except_clause (identifier) @_)
         (raise_statement (identifier) @_)
         (return_statement (identifier) @_)
@@ -125,6 +128,8 @@ _RUST: Final = {
         (field_declaration name: (field_identifier) @_)""",
     "import": "(use_declaration) @_ (extern_crate_declaration) @_",
     "name": "(identifier) @_",
+    "token": "(token_tree (identifier) @_)",
+    "attribute": "(attribute_item) @_ (inner_attribute_item) @_",
 }
 _JAVA: Final = {
     "function": "(method_declaration name: (identifier) @_)",
@@ -279,6 +284,7 @@ _KOTLIN: Final = {
     "decorator": """
         (annotation (user_type (type_identifier) @_))
         (annotation (constructor_invocation (user_type (type_identifier) @_)))""",
+    "mention": "(callable_reference (simple_identifier) @_) (callable_reference (type_identifier) @_)",
     "read": "(navigation_suffix (simple_identifier) @_)",
     "bound": """
         (parameter (simple_identifier) @_)

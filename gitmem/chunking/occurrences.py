@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.described_heads import find_descriptions
+from gitmem.chunking.further_names import add_further_names
 from gitmem.chunking.grammar import Node
-from gitmem.chunking.grammars.macro_names import unmasked
 from gitmem.chunking.hidden_names import find_hidden_names
 from gitmem.chunking.import_statements import read_imports
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
@@ -70,12 +69,6 @@ _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
-_NO_CALLS: Final = frozenset(
-    b"private public protected module_function raise require require_relative __FILE__ __dir__ __method__ binding loop"
-    b" block_given? puts p".split()
-)
-"""Methods of Ruby itself, which no search is about."""
-
 _LAST_NAME: Final = re.compile(LETTER + rb"+[?!]?$")
 _MEMBER_MARKS: Final = (b".", b"->", b"::")
 
@@ -88,6 +81,7 @@ _TAGGED: Final = frozenset({"vue", "svelte", "astro"})
 _MARKED: Final = frozenset({"razor", "freemarker"})
 """Languages whose tags begin with a sign that is no part of a name."""
 
+_QUOTED: Final = re.compile(rb"'[^'\n]*'")
 _QUOTES: Final = frozenset({b"'", b'"'})
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
@@ -95,6 +89,14 @@ _MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
 _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
+
+_MAX_IMPORT: Final = 20_000
+"""Bytes of a statement of several lines in which the lines of the imported names are looked for."""
+
+_HASHED: Final = frozenset({"javascript", "typescript", "tsx"})
+"""Languages in which a sign that is no part of a name begins private members: `this.#load()`."""
+
+_HASH: Final = ord("#")
 
 _CHAIN_REACH: Final = 100
 """Bytes before a name in which the dot of a chain is looked for."""
@@ -181,7 +183,8 @@ def _add_names(
         if code == _BOUND or (code == _VALUE and language == "bash" and not text.isupper()):
             continue  # a variable of the function or script alone
         receiver = b""
-        if start and data[start - 1] in joints:
+        # Two dots are a range, and three spread a list.
+        if start and data[start - 1] in joints and data[start - 2 : start] != b"..":
             if data[start - 1] == COLON and language in COLON_JOINED:
                 receiver = receiver_before_colon(data, start)
             else:
@@ -190,6 +193,8 @@ def _add_names(
                 code = _READ  # a value assigned to an object changes its state
             receiver = receiver.rpartition(no_joint)[2] if no_joint else receiver
             receiver = receiver.removeprefix(b"@") if language in _MARKED else receiver
+        elif start > 1 and data[start - 1] == _HASH and data[start - 2] in joints and language in _HASHED:
+            receiver = plain_receiver(data, shape, start - 1) or find_receiver(data, start - 1)
         elif ends_lines and code == _CALL and _is_chained(data, start):
             receiver = UNKNOWN_RECEIVER
         if code < DEFINING and is_private is not None and is_private(data, start):
@@ -210,30 +215,13 @@ def _find_places(
         return places
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
     known = imported.union(text for code, text in places.values() if code < DEFINING)
-    identifiers = captures.get("name", ())
-    _add_mentions(data, places, identifiers, known, bracketed=language in _CALLED_BY_BRACKETS)
-    # In templates and scripts without definitions, others may have made the variables.
-    if language == "ruby" and any(code < _VALUE for code, _ in places.values()):
-        _add_bare_calls(data, places, identifiers, captures.get("variable", ()))
-    if language in WITH_MACROS:
-        _add_hidden_functions(data, places, captures.get("function", ()))
+    _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    add_further_names(data, places, captures, language)
     _change_roles(data, places, language)
     for first, last in find_descriptions(data, language):
         for start in range(first, last):
             places.pop(start, None)
     return places
-
-
-def _add_bare_calls(
-    data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node], variables: Iterable[Node]
-) -> None:
-    """Add the identifiers of Ruby as calls that are variables nowhere in the file: calls without brackets."""
-    others = _NO_CALLS.union(data[node.start_byte : node.end_byte] for node in variables)
-    for node in nodes:
-        start = node.start_byte
-        text = data[start : node.end_byte]
-        if text not in others and (start not in names or names[start][0] == _NAME) and len(text) <= MAX_NAME:
-            names[start] = _CALL, text
 
 
 def _change_roles(data: bytes, names: dict[int, tuple[int, bytes]], language: str) -> None:
@@ -242,20 +230,6 @@ def _change_roles(data: bytes, names: dict[int, tuple[int, bytes]], language: st
         known = names.get(role.start)
         if known[0] >= DEFINING if known is not None else role.is_certain:
             names[role.start] = _CODES[role.kind], role.text
-
-
-def _add_hidden_functions(data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node]) -> None:
-    """Define the functions that macros make, and turn the macros into calls: `SYSCALL_DEFINE3(open, int)`."""
-    for node in nodes:
-        macro = data[node.start_byte : node.end_byte]
-        definition = node.parent.parent if node.parent is not None and macro.isupper() else None
-        if definition is None or definition.type != "function_definition":
-            continue
-        own = unmasked(macro.decode("utf-8", "replace"), definition, data).rpartition(".")[2].encode()
-        start = data.find(own, node.end_byte, definition.end_byte)
-        if own not in (b"", macro) and start >= 0:
-            names[node.start_byte] = _CALL, macro
-            names[start] = _FUNCTION, own
 
 
 def _is_chained(data: bytes, start: int) -> bool:
@@ -309,10 +283,13 @@ def _add_expression(
     text = data[start:end].strip()
     if text.replace(b"_", b"").isalnum() and not text[:1].isdigit():
         names.setdefault(data.index(text, start), (_NAME, text[:MAX_NAME]))
+    quoted = [string.span() for string in _QUOTED.finditer(data, start, end)] if b"'" in text else []
     for code, pattern in references:
         for found in pattern.finditer(data, start, end):
-            if len(found[1]) <= MAX_NAME:
-                names.setdefault(found.start(1), (code, found[1]))
+            at = found.start(1)
+            # A call in a string may be one of a template in it.
+            if len(found[1]) <= MAX_NAME and (code == _CALL or not quoted or not _is_inside(at, quoted)):
+                names.setdefault(at, (code, found[1]))
 
 
 def _captured_names(
@@ -409,12 +386,27 @@ def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
 
 def _read_import(statement: bytes, language: str, start: int) -> Iterator[_Name]:
     """Yield the names that a statement imports."""
+    text = statement.rstrip()
+    is_long = b"\n" in text and len(text) < _MAX_IMPORT
     for name, module, alias in read_imports(statement.decode("utf-8", "replace"), language):
         own, path = name.encode()[:MAX_NAME], module.encode()[: 2 * MAX_NAME]
         last = _LAST_NAME.search(path.removesuffix(b"/"))
         shown = own or (last[0] if last else path[-MAX_NAME:])
         if not shown:
             continue
-        yield start, _IMPORT, shown, path if own else path + b":"
+        # Each name has a line of its own in a long statement.
+        at = _find_word(text, own) if own and is_long else 0
+        yield start + at, _IMPORT, shown, path if own else path + b":"
         if alias and alias != name:
-            yield start, _ALIAS, alias.encode()[:MAX_NAME], path + b":" + own
+            yield start + at, _ALIAS, alias.encode()[:MAX_NAME], path + b":" + own
+
+
+def _find_word(text: bytes, word: bytes) -> int:
+    """Return where a text has a word first, 0 if nowhere."""
+    at = text.find(word)
+    while at >= 0:
+        around = text[max(0, at - 1) : at], text[at + len(word) : at + len(word) + 1]
+        if not any(each.replace(b"_", b"a").replace(b"$", b"a").isalnum() for each in around):
+            return at
+        at = text.find(word, at + 1)
+    return 0

@@ -92,6 +92,12 @@ _PERL: Final = {
 _FISH: Final = {"call": "(command name: (word) @_)", "name": "(word) @_"}
 _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"}
 
+_CMAKE: Final = {"call": "(normal_command . (identifier) @_)", "mention": "(argument (unquoted_argument) @_)"}
+_LUA: Final = {
+    "call": "(function_call . (_) @_)",
+    "read": "(dot_index_expression field: (identifier) @_)",
+    "name": "(identifier) @_",
+}
 _GROOVY: Final = {"call": "(func . (identifier) @_)", "name": "(identifier) @_"}
 _PASCAL: Final = {
     "call": """
@@ -138,7 +144,8 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
     "glsl": C_PATTERNS, "objc": _OBJC, "nix": _NIX, "dart": _DART, "zig": _ZIG, "pascal": _PASCAL, "fortran": _FORTRAN,
     "vhdl": _VHDL, "powershell": _POWERSHELL,
     "fish": _FISH, "bash": _BASH, "perl": _PERL, "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE,
-    "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO, "proto": _PROTO, "groovy": _GROOVY, "terraform": _TERRAFORM,
+    "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO, "proto": _PROTO, "cmake": _CMAKE, "lua": _LUA,
+    "groovy": _GROOVY, "terraform": _TERRAFORM,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 
@@ -194,7 +201,10 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
             (interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))"""
     },
     "d": {"base": "(base_class (identifier) @_)"},
-    "nim": {"base": "(object_declaration inherits: (type_expression (identifier) @_))"},
+    "nim": {
+        "base": "(object_declaration inherits: (type_expression (identifier) @_))",
+        "read": "(dot_expression right: (identifier) @_)",
+    },
     "haxe": {"base": "(class_declaration super_class_name: (_) @_) (class_declaration interface_name: (_) @_)"},
     "actionscript": {
         "base": "(class_declaration superclass: (identifier) @_) (class_declaration interfaces: (identifier) @_)"

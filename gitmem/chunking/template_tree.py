@@ -18,7 +18,7 @@ _MAX_DEPTH: Final = 32
 _PARAGRAPH: Final = re.compile(rb"\S[^\n]*(?:\n[ \t\r]*+[^\n]+)*+")
 _KINDS: Final = {
     "file": "import", "component": "import", "statement": "import", "called": "call", "type": "type",
-    "defined": "function", "expression": "expression",
+    "defined": "function", "member": "read", "expression": "expression", "value": "expression",
 }  # fmt: skip
 """Kind of the occurrences in a tag by its group."""
 

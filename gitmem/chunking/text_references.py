@@ -14,6 +14,11 @@ _SPACED_CALL: Final = re.compile(
 )
 """Calls in Vala, which writes `f (x)`."""
 
+_C_CALL: Final = re.compile(
+    rb"(?<![\w$])(?!(?:if|while|for|switch|return|sizeof|alignof|typeof|decltype|defined|catch|do)\b)([A-Za-z_]\w*) ?\("
+)
+"""Calls in the bodies of macros."""
+
 _COMMAND: Final = re.compile(rb"(?<![\w$.\-'\"/\\])([A-Za-z]+-[A-Za-z]\w+)\b(?!-)")
 """Commands of PowerShell: `Get-Item`."""
 
@@ -44,6 +49,13 @@ _DECLARED: Final = re.compile(
 """Types before a variable, a field or a port."""
 
 _CALLS: Final = (("call", _CALL),)
+_MEMBER: Final = re.compile(rb"(?<=[\w)\]])[?!]?\.([A-Za-z_$][\w$]*)")
+_BARE: Final = re.compile(
+    rb"(?<![\w$.'`])(?!(?:true|false|null|undefined|let|const|of|in|as|track|if|else|typeof|instanceof|new|this)\b)"
+    rb"([A-Za-z_$][\w$]*)(?![\w$'`:])"
+)
+"""Members and other names in the expressions of components."""
+
 _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
     "crystal": (
         ("type", re.compile(rb"(?<![\w:]):[ \t]+(?:::)?(?:[A-Z]\w*::)*([A-Z]\w*)")),
@@ -51,6 +63,9 @@ _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
         *_CALLS,
     ),
     "vala": (("call", _SPACED_CALL),),
+    **dict.fromkeys(("c", "cpp", "objc", "cuda", "arduino", "hlsl", "ispc", "glsl"), (("call", _C_CALL),)),
+    **dict.fromkeys(("angular", "vue", "svelte", "astro"), (*_CALLS, ("read", _MEMBER), ("name", _BARE))),
+    "blade": (*_CALLS, ("read", re.compile(rb"->(\w+)(?![\w(])"))),
     "powershell": (("call", _COMMAND), ("call", _MEMBER_CALL)),
     "verilog": (
         ("base", re.compile(rb"\bextends[ \t]+(?:\w+::)?(\w+)")),

@@ -50,11 +50,24 @@ _CALLBACK: Final = _Statement(
 )
 """Statements of Rails with the methods that it calls. `only: :show` restricts them to some others."""
 
+_PARAMETER: Final = lazy_pattern(rb"(?<=[(,\s])(?!self\b|cls\b)(?P<name>[a-z_]\w*)(?=\s*(?:[,:]|\Z))")
+_FIXTURE: Final = _Statement(
+    "call",
+    lazy_pattern(
+        rb"\n[ \t]*+(?:@(?:pytest\.)?fixture\b[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def[ \t]+\w+"
+        rb"|(?:async[ \t]+)?def[ \t]+test_\w*)\((?P<names>[^()]*(?:\([^()]*\)[^()]*)*)\)",
+    ),
+    is_certain=True,
+    name=_PARAMETER,
+)
+"""Tests and fixtures of pytest, which calls the fixtures that their parameters name."""
+
 _LISP_CLASS: Final = _extending(
     rb"\n[ \t]*+\((?:defclass|define-condition)\s+[^\s()]+\s+\((?P<names>[^()]*)\)", is_certain=True
 )
 
 _STATEMENTS: Final[Mapping[str, Sequence[_Statement]]] = {
+    "python": (_FIXTURE,),
     "ruby": (_INCLUDED, _CREATED, _CALLBACK),
     "crystal": (
         _INCLUDED,

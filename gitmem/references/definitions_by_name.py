@@ -27,6 +27,7 @@ from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import Names
 from gitmem.references.visibility import Visibility
 
+CONFTEST: Final = "conftest.py"
 _MAX_DECLARED: Final = 50
 """Definitions among which declarations are looked for. With more of them nothing is certain."""
 
@@ -97,11 +98,11 @@ class DefinitionsByName:
         self._visibility = Visibility(names)
         self._packages: dict[tuple[_Key, int, tuple[str, int], str], list[Definition]] = {}
         self._all_by_name: dict[tuple[_Key, int], Resolution] = {}
-        self._members_by_name: dict[tuple[_Key, int], Resolution] = {}
+        self._members_by_name: dict[tuple[_Key, int, bool], Resolution] = {}
 
     def members(self, file: FileNames, name: str) -> Resolution:
         """Return the members of that name of all classes: the object before the name is not known."""
-        key = self._key(file, name)
+        key = (*self._key(file, name), file.may_test)
         if key not in self._members_by_name:
             matches = self.of_family(file, name)
             inside = [each for each in matches if each.container]
@@ -112,6 +113,9 @@ class DefinitionsByName:
             if not members and file.family not in IMPORTING:
                 # A field that holds a function, or an extension; but rarely the function of that name.
                 members, may_be_other = matches, True
+            # Code does not call what its tests alone define: a mock has the members of a library's object.
+            if not file.may_test and all(self._names.file(each.entry).may_test for each in members[:_MAX_DECLARED]):
+                may_be_other = True
             self._members_by_name[key] = Resolution(tuple(members), "name", may_be_other and bool(members))
         resolution = self._members_by_name[key]
         if file.family in CLASS_IMPORTING and resolution.is_sure and not self._is_near(file, resolution.definitions[0]):
@@ -229,6 +233,22 @@ class DefinitionsByName:
         if not file.path.endswith(TEMPLATE_ENDINGS) and not _is_helper(file):
             return []
         return [each for each in self.of_family(file, name) if _is_helper(self._names.file(each.entry))]
+
+    def fixtures(self, file: FileNames, name: str) -> list[Definition]:
+        """Return the definitions of a name in the `conftest.py` of the folder of a file, or else of the nearest above.
+
+        Pytest passes them to the functions whose parameters have their names.
+        """
+        found = [each for each in self.of_family(file, name) if not each.container]
+        folders = [posixpath.dirname(self._names.file(each.entry).path) + "/" for each in found]
+        above = [
+            (len(folder), each)
+            for folder, each in zip(folders, found, strict=True)
+            if self._names.file(each.entry).path.endswith(CONFTEST)
+            and (posixpath.dirname(file.path) + "/").startswith(folder.lstrip("/"))
+        ]
+        nearest = max((size for size, _ in above), default=0)
+        return [each for size, each in above if size == nearest]
 
     def in_package(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name at the top level of the files in the package of a file.

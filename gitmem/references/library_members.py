@@ -22,7 +22,17 @@ _ECMA: Final = frozenset(
     "toLowerCase toUpperCase call apply bind log warn error info debug emit on once off addEventListener "
     "removeEventListener write end read close open send json text status append remove length name type value id "
     "parse stringify next at defineProperty assign create freeze from isArray resolve reject all race now random floor "
-    "ceil round abs min max".split()
+    "ceil round abs min max "
+    # Of pages and browsers.
+    "getItem setItem removeItem key click focus blur load play pause submit reset closest contains matches append "
+    "appendChild removeChild insertBefore replaceChild replaceWith cloneNode querySelector querySelectorAll "
+    "getElementById getAttribute setAttribute removeAttribute hasAttribute toggle item dispatchEvent preventDefault "
+    "stopPropagation stopImmediatePropagation getBoundingClientRect getContext scrollTo scrollBy scrollIntoView "
+    "observe unobserve disconnect connect abort arrayBuffer blob formData text headers postMessage pushState "
+    "replaceState back forward go assign reload writeText readText getSelection select requestFullscreen "
+    "toDataURL toBlob drawImage fillRect fillText measureText animate getReader getWriter pipeTo pipeThrough "
+    "randomUUID digest encode decode toISOString getTime getDate getDay getMonth getFullYear toFixed "
+    "localeCompare codePointAt fromEntries groupBy at toSorted toReversed values allSettled any".split()
 )
 _GO: Final = frozenset(
     "Error String Close Read Write WriteString Get Set Add Len Less Swap Push Pop Lock Unlock RLock RUnlock Done Wait "

@@ -140,12 +140,14 @@ class Resolver:
         """Resolve a bare name that a file neither defines nor imports, in languages that import all others."""
         if file.beside or "-" in name:
             return _resolution(self._by_name.beside(file, name), "class")
+        if file.family == "python":
+            return _resolution(self._by_name.fixtures(file, name), "package")
         if file.component:
             # Tools import the components that a file names by themselves.
             components = [each for each in self._by_name.of_family(file, name) if self._is_component(each)]
             if components:
                 return _resolution(components, "name").opened()
-        if file.bindings or file.family == "python" or name in FUNCTIONS.get(file.family, ()):
+        if file.bindings or name in FUNCTIONS.get(file.family, ()):
             return NOTHING
         # A script without any import may use the globals of others, but no members of an object.
         globals_ = self._by_name.all(file, name)
@@ -179,8 +181,11 @@ class Resolver:
         if file.family in BARE_MEMBERS:
             return False
         name, above = definition.container[-1], definition.container[:-1]
-        is_class = any(self._by_name.is_class(each) and each.container == above for each in file.definitions(name))
-        return (is_class or not file.definitions(name)) and around != definition.container
+        around_it = file.definitions(name)
+        # A function of JavaScript scopes what is in it, be it a component or constructor, or a test with a description.
+        is_class = any(each.kind == CLASS and each.container == above for each in around_it)
+        is_unknown = not around_it and file.family not in RENAMING
+        return (is_class or is_unknown) and around != definition.container
 
     # A name behind a receiver.
 

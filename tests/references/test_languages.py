@@ -248,7 +248,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     ("name", "relation", "expected"),
     [
         # TypeScript: parameters with types, aliases, re-exports, namespaces, default exports, components.
-        ("Store.load", "callers", ["web/src/app.tsx:6", "web/src/app.tsx:9 2"]),
+        ("Store.load", "callers", ["web/src/app.tsx:6", "web/src/app.tsx:9 2+"]),
         ("store.open", "callers", ["web/src/app.tsx:9", "web/src/store.ts:6"]),
         ("other.open", "callers", []),
         ("Square.area", "callers", ["web/src/app.tsx:8"]),

@@ -72,6 +72,8 @@ GRAMMARS: Final = {
         r"<(?P<component>x-(?!slot\b)[\w.:-]{1,200})",
         r"(?:\{\{(?!--)|\{!!|@(?:if|elseif|unless|foreach|forelse|for|while|isset|empty|switch|case|php|class|json|js)\s*\()"
         + _EXPRESSION,
+        # In the arguments of other directives.
+        r"->(?:(?P<called>\w{1,119})(?=\()|(?P<member>\w{1,119}))",
         comments={"{{--": "--}}"},
         units=dict.fromkeys(_SECTIONS, "module"),
         closers={f"end{name}": name for name in _SECTIONS}
@@ -88,8 +90,8 @@ GRAMMARS: Final = {
     ),
     "angular": _template(
         r"<(?P<called>[a-z][a-z0-9]*-[\w-]{1,100})(?=[\s/>])",
-        r"(?:\{\{|\s(?:\*\w+|[\[(]+[\w.:@-]+[\])]+)=\"|@(?:if|else if|for|switch|case)\s*\()"
-        r"(?P<expression>[^\"{}\n]{1,1000})",
+        r"(?:\{\{|@(?:if|else if|for|switch|case|defer)\s*\(|@let\s+\w+\s*=)" + _EXPRESSION,
+        r"\s(?:\*\w+|[\[(]+[\w.:@-]+[\])]+)=\"(?P<value>[^\"]{1,1000})",
         comments={"<!--": "-->"},
     ),
     "erb": _template(comments={"<%#": "%>"}),  # what it renders is in its code

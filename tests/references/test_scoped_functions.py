@@ -1,0 +1,67 @@
+"""Functions that scopes, fixtures and test doubles define: which calls reach them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gitmem.answering.searcher import Searcher
+from tests.references.asking import indexed_files, places
+
+FILES = {
+    "web/Dialog.tsx": """export function Dialog() {
+  const copy = (text: string) => text;
+  const renderField = () => <button onClick={() => copy("x")} />;
+  return renderField();
+}
+""",
+    "web/dialog.test.tsx": """describe("<Dialog>", () => {
+  const enter = () => 1;
+  it("enters", () => {
+    enter();
+  });
+});
+""",
+    "web/cart.ts": "export class Cart {\n  total() {}\n  sum() {\n    total();\n  }\n}\n",
+    "web/stats.ts": "const rows = (a) => [a];\nexport const all = (a) => [...rows(a)];\n",
+    "web/storage.test.ts": """it("stores", () => {
+  const double = { peekItem: () => null };
+  double.peekItem();
+});
+""",
+    "web/app.ts": "export function boot() {\n  return localStorage.peekItem('x');\n}\n",
+    "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef client(app):\n    return app\n",
+    "tests/unit/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef app():\n    return 1\n",
+    "tests/unit/test_cart.py": "def test_total(client, app):\n    assert client\n",
+    "tests/test_pages.py": "class TestPages:\n    def test_page(self, client: object):\n        assert client\n",
+    "shop/client.py": "def client():\n    return 2\n\n\ndef helper(client):\n    return client\n",
+    "lib/api.h": '#ifdef __cplusplus\nextern "C" {\n#endif\nint shop_total(int x);\n#ifdef A\n}\n#endif\n',
+    "lib/api.c": '#include "api.h"\nint shop_total(int x) { return x; }\n',
+    "src/kind.hpp": "enum class Kind { A, B };\n",
+    "src/use.cpp": '#include "kind.hpp"\nint use() { return (int)Kind::A; }\n',
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with indexed_files(tmp_path_factory.mktemp("scoped") / "shop", FILES) as searcher:
+        yield searcher
+
+
+@pytest.mark.parametrize(
+    ("name", "relation", "expected"),
+    [
+        # A component is a function, so what is in it is known in its inner functions.
+        ("Dialog.copy", "callers", ["web/Dialog.tsx:3"]),
+        ("enter", "callers", ["web/dialog.test.tsx:4"]),
+        ("Cart.total", "callers", []),
+        ("rows", "callers", ["web/stats.ts:2"]),
+        # The only definition is in a test, so the code may mean that of a browser.
+        ("peekItem", "callers", ["web/storage.test.ts:3", "web/app.ts:2+"]),
+        ("tests/conftest.py:5", "callers", ["tests/test_pages.py:2", "tests/unit/test_cart.py:1"]),
+        ("tests/unit/conftest.py:5", "callers", ["tests/unit/test_cart.py:1"]),
+        ("shop_total", "mentions", ["lib/api.h:4"]),
+        ("Kind", "mentions", ["src/use.cpp:2"]),
+    ],
+)
+def test_a_name_reaches_what_its_scope_shows(shop: Searcher, name: str, relation: str, expected: list[str]) -> None:
+    assert places(shop, name, relation) == expected
