@@ -65,7 +65,7 @@ class DirectUsages:
         return self._known[key]
 
     def _created(self, targets: Sequence[Definition]) -> Iterable[Definition]:
-        """Yield the classes of which some members are constructors: whoever creates an object calls these."""
+        """Yield the classes of which some members are constructors: code that creates an object calls these."""
         for target in targets:
             file = self._names.file(target.entry)
             if target.container and target.name in CONSTRUCTORS.get(file.family, ()):

@@ -7,6 +7,13 @@ import pytest
 from gitmem.answering.searcher import Searcher
 from tests.references.asking import indexed_files, places
 
+_CONFTEST = "import pytest\n\n\n"
+
+
+def _fixture(name: str, parameter: str = "") -> str:
+    return f"@pytest.fixture\ndef {name}({parameter}):\n    return 1\n\n\n"
+
+
 FILES = {
     "web/Dialog.tsx": """export function Dialog() {
   const copy = (text: string) => text;
@@ -14,7 +21,8 @@ FILES = {
   return renderField();
 }
 """,
-    "web/dialog.test.tsx": """describe("<Dialog>", () => {
+    "web/dialog.test.tsx": """import { Dialog } from "./Dialog";
+describe("<Dialog>", () => {
   const enter = () => 1;
   it("enters", () => {
     enter();
@@ -29,9 +37,10 @@ FILES = {
 });
 """,
     "web/app.ts": "export function boot() {\n  return localStorage.peekItem('x');\n}\n",
-    "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef client(app):\n    return app\n",
-    "tests/unit/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef app():\n    return 1\n",
+    "tests/conftest.py": _CONFTEST + _fixture("client", "app") + _fixture("page"),
+    "tests/unit/conftest.py": _CONFTEST + _fixture("app") + _fixture("page", "page"),
     "tests/unit/test_cart.py": "def test_total(client, app):\n    assert client\n",
+    "tests/unit/test_page.py": "def test_page(page):\n    assert page\n",
     "tests/test_pages.py": "class TestPages:\n    def test_page(self, client: object):\n        assert client\n",
     "shop/client.py": "def client():\n    return 2\n\n\ndef helper(client):\n    return client\n",
     "lib/api.h": '#ifdef __cplusplus\nextern "C" {\n#endif\nint shop_total(int x);\n#ifdef A\n}\n#endif\n',
@@ -52,13 +61,15 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     [
         # A component is a function, so what is in it is known in its inner functions.
         ("Dialog.copy", "callers", ["web/Dialog.tsx:3"]),
-        ("enter", "callers", ["web/dialog.test.tsx:4"]),
+        ("enter", "callers", ["web/dialog.test.tsx:5"]),
         ("Cart.total", "callers", []),
         ("rows", "callers", ["web/stats.ts:2"]),
         # The only definition is in a test, so the code may mean that of a browser.
         ("peekItem", "callers", ["web/storage.test.ts:3", "web/app.ts:2+"]),
         ("tests/conftest.py:5", "callers", ["tests/test_pages.py:2", "tests/unit/test_cart.py:1"]),
         ("tests/unit/conftest.py:5", "callers", ["tests/unit/test_cart.py:1"]),
+        ("tests/conftest.py:10", "callers", []),
+        ("tests/unit/conftest.py:10", "callers", ["tests/unit/conftest.py:10", "tests/unit/test_page.py:1"]),
         ("shop_total", "mentions", ["lib/api.h:4"]),
         ("Kind", "mentions", ["src/use.cpp:2"]),
     ],
