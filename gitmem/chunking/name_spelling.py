@@ -16,7 +16,7 @@ _LETTERS: Final[Mapping[str, bytes]] = {
     "powershell": b"-", "bash": b"-", "fish": b"-", "nix": b"-'", "haskell": b"'", "ocaml": b"'",
     "ocaml_interface": b"'", "fsharp": b"'", "elm": b"'", "purescript": b"'",
     "rocq": b"'", "lean": b"'", "agda": b"'-", "raku": b"'-", "erlang": b"@", "nushell": b"-!?", "just": b"-",
-    "cmake": b"-", "gotemplate": b"-./", "angular": b"-",
+    "cmake": b"-", "cobol": b"-", "gotemplate": b"-./", "angular": b"-",
     **dict.fromkeys(("clojure", "commonlisp", "fennel", "clarity"), b"-?!*+<>=&%'"),
     **dict.fromkeys(("elisp", "scheme", "racket", "janet"), b"-?!*+<>=&%':/"),
 }  # fmt: skip

@@ -62,6 +62,11 @@ _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
         ("call", re.compile(rb"(?<=[\w)\]}?!])\.([a-z_]\w*[?!]?)")),
         *_CALLS,
     ),
+    "cobol": (
+        ("call", re.compile(rb"\b(?i:perform|thru|go[ \t]+to)[ \t]+([A-Za-z0-9][\w-]*)")),
+        ("call", re.compile(rb"\b(?i:call|program)[ \t]*\(?[ \t]*['\"]([\w-]+)")),
+        ("name", re.compile(rb"\b(?i:copy)[ \t]+['\"]?([\w-]+)")),
+    ),
     "vala": (("call", _SPACED_CALL),),
     **dict.fromkeys(("c", "cpp", "objc", "cuda", "arduino", "hlsl", "ispc", "glsl"), (("call", _C_CALL),)),
     **dict.fromkeys(("angular", "vue", "svelte", "astro"), (*_CALLS, ("read", _MEMBER), ("name", _BARE))),

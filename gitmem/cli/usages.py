@@ -66,11 +66,13 @@ def command(
     NAME may be qualified by classes, packages and folders (Flask.make_response, flask.Flask, com.shop.Cart). LOCATION
     is PATH:LINE for the definition at or around a line, PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro,
     Razor), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
-    importers include or render it. Imports, classes and types that the code shows decide which definition a place
-    means; else its name does, and the place says so: "one of 3 definitions". Without --relation all but implementers,
-    callees and tests are shown. With `--repo` or `--all` an import of a package leads to the repository that provides
-    it: Python, JavaScript, TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository,
-    and so may NAME and LOCATION. The exit code is 0 with results and 1 without.
+    importers include or render it. A constructor, such as Cart.__init__, is called where an object of its class is
+    created, and subclasses are all types that extend, implement or include one. Imports, classes and types that the
+    code shows decide which definition a place means; else its name does, and the place says so: "one of 3
+    definitions". Without --relation all but implementers, callees and tests are shown. With `--repo` or `--all` an
+    import of a package leads to the repository that provides it: Python, JavaScript, TypeScript, Go, Rust, Java and
+    Kotlin. Then places begin with the name of their repository, and so may NAME and LOCATION. The exit code is 0 with
+    results and 1 without.
 
     \b
     Examples:

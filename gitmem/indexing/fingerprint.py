@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WORDS_VERSION: Final = 3
 """Version of `gitmem.words`: increase it when the terms of any text change."""
 
-RULES_VERSION: Final = 7
+RULES_VERSION: Final = 8
 """Version of the rules that select and classify paths: increase it when any tree would get another view."""
 
 

@@ -37,6 +37,16 @@ _MODULES: Final = {
     ),
     **dict.fromkeys(
         (
+            "cobol", "jcl", "rexx", "m4", "vyper", "snakemake", "robotframework", "sml", "stata", "codeql", "zeek",
+            "yara", "forth", "nsis", "tla", "isabelle", "idris", "autoit", "xquery", "jq", "promela", "openqasm",
+            "unrealscript", "templ", "noir", "sway", "leo", "aiken", "cadence", "tact", "tolk", "circom", "koka",
+            "wren", "slint", "cangjie", "moonbit", "dafny", "typespec", "aidl", "slice", "alloy", "carbon", "bluespec",
+            "gamemaker", "gsc", "sourcepawn", "nwscript", "angelscript", "monkeyc",
+        ),
+        "rare_languages",
+    ),
+    **dict.fromkeys(
+        (
             "jinja", "twig", "liquid", "handlebars", "blade", "gotemplate", "erb", "ejs", "razor", "freemarker", "jsp",
             "mako", "angular", "thymeleaf",
         ),
@@ -48,7 +58,7 @@ _WINDOWS: Final = frozenset(
     "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties readline xcompose"
     " diff".split()
 )
-_UNSAFE: Final = frozenset({"cobol", "typst"})
+_UNSAFE: Final = frozenset({"typst"})
 """Languages whose scanners crash or hang on some input. They are split into windows."""
 
 
