@@ -40,6 +40,10 @@ _ECMA: Final = {
         (variable_declarator value: (member_expression
             object: (call_expression function: (identifier) arguments: (arguments (string))))) @_""",
     "name": "(identifier) @_ (shorthand_property_identifier) @_",
+    "main": """
+        (export_statement value: (arrow_function)) @_
+        (export_statement value: (function_expression !name)) @_
+        (export_statement value: (class !name)) @_""",
 }
 _JSX: Final = """
         (jsx_opening_element name: (identifier) @_)

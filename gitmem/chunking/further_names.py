@@ -1,8 +1,8 @@
 """Find the names that few languages write in their own way, after those that patterns of nodes find.
 
-They are functions that macros of C make, prototypes, scopes of C++, calls in macros of Rust, calls of Kotlin that its
-grammar takes for comparisons, calls of Ruby without brackets, functions that functional languages pass on, and targets
-of CMake.
+They are exports without a name, functions that macros of C make, prototypes, scopes of C++, calls in macros of Rust,
+calls of Kotlin that its grammar takes for comparisons, calls of Ruby without brackets, functions that functional
+languages pass on, and targets of CMake.
 """
 
 import re
@@ -13,10 +13,12 @@ from typing import Final
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.grammars.macro_names import unmasked
 from gitmem.chunking.name_spelling import MAX_NAME, PRIMITIVES, spelling_of
-from gitmem.types import DEFINING, OCCURRENCE_KINDS
+from gitmem.types import DEFINING, MAIN_EXPORT, OCCURRENCE_KINDS
 
 _CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
-_FUNCTION, _VALUE, _CALL, _TYPE, _NAME = (_CODES[kind] for kind in ("function", "value", "call", "type", "name"))
+_FUNCTION, _CLASS, _VALUE, _CALL, _TYPE, _NAME = (
+    _CODES[kind] for kind in ("function", "class", "value", "call", "type", "name")
+)
 
 Places = dict[int, tuple[int, bytes]]
 """Kind and text of names by their start."""
@@ -134,6 +136,15 @@ def _generic_calls(data: bytes, places: Places, captures: Captures) -> None:
             places[start] = _CALL, data[start:end][:MAX_NAME]
 
 
+def _main_exports(data: bytes, places: Places, captures: Captures) -> None:
+    """Define the functions and classes that a module of JavaScript exports without a name: `export default () => 1`."""
+    for node in captures.get("main", ()):
+        value = node.child_by_field_name("value")
+        start = data.find(MAIN_EXPORT, node.start_byte, node.end_byte)
+        if value is not None and start >= 0:
+            places[start] = (_CLASS if value.type == "class" else _FUNCTION), MAIN_EXPORT
+
+
 def _bare_calls(data: bytes, places: Places, captures: Captures) -> None:
     """Add the identifiers of Ruby as calls that are variables nowhere in the file: calls without brackets.
 
@@ -167,6 +178,7 @@ _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     **dict.fromkeys(("cpp", "cuda", "arduino", "hlsl"), _CPP),
     "cmake": (_mentions,),
     "kotlin": (_mentions, _generic_calls),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), (_main_exports,)),
     "rust": (_macro_calls,),
     "ruby": (_bare_calls,),
     **dict.fromkeys(("haskell", "purescript", "elm", "ocaml", "fsharp"), (_free_names,)),

@@ -4,10 +4,10 @@ Those of JavaScript and of C are in modules of their own. Each entry pairs a kin
 (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per line. The pattern captures the name as
 `@_`. `import` captures a whole statement, which `import_statements` reads, and `expression` the text of an expression
 that the grammar does not parse. `bound` captures a variable whose type the statement shows, `variable` any one that a
-statement makes, `token` an identifier in the arguments of a macro, `scope` a name before `::`, and `prototype` the name
-in any declarator of a function. `name` are the node types of identifiers, of which few are recorded, `mention` those
-that all are. Patterns of `call` may be missing if a bracket shows the calls of names that `read` and `name` capture:
-each captured node costs time.
+statement makes, `token` an identifier in the arguments of a macro, `scope` a name before `::`, `prototype` the name in
+any declarator of a function, and `main` an export without a name. `name` are the node types of identifiers, of which
+few are recorded, `mention` those that all are. Patterns of `call` may be missing if a bracket shows the calls of names
+that `read` and `name` capture: each captured node costs time.
 
 Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
 listed here. In languages without patterns here every named unit of the outline is one. Tags of code navigation use such

@@ -21,20 +21,23 @@ from gitmem.references.languages import (
     PRIVATE_BY_NAME,
     PRIVATE_OUTSIDE_OF_CLASSES,
     QUALIFIED_IN_FOLDER,
+    RENAMING,
     family_of,
 )
-from gitmem.references.module_paths import component_of
+from gitmem.references.module_paths import component_of, main_export_of
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.columns import TESTS_BIT
 from gitmem.store.occurrences import Occurrences
 from gitmem.store.snapshot import Snapshot
-from gitmem.types import DEFINING, EXPORTS, OCCURRENCE_KINDS, PRIVATE_MARK, Occurrence
+from gitmem.types import DEFINING, EXPORTS, MAIN_EXPORT, OCCURRENCE_KINDS, PRIVATE_MARK, Occurrence
 
 CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
 FUNCTION, CLASS, VALUE = 0, 1, 2
 _IMPORT, _ALIAS, _BOUND = (CODES[kind] for kind in ("import", "alias", "bound"))
 _SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root", b"this"}
 """Objects of JavaScript whose members are also known without them."""
+
+_MAIN_EXPORT: Final = MAIN_EXPORT.decode()
 
 _NO_OBJECTS: Final = _SHARED | {b"", PRIVATE_MARK}
 
@@ -166,6 +169,10 @@ class FileNames:
         by_name: dict[str, list[Definition]] = {}
         for each in self.all_definitions():
             by_name.setdefault(each.name, []).append(each)
+        for main in self._defining if self.family in RENAMING else ():
+            if main.name == MAIN_EXPORT:
+                # The scopes know it by the word in front of it.
+                by_name[_MAIN_EXPORT] = [each for each in self.all_definitions() if self._is_main(each, main.line)]
         return by_name
 
     def all_definitions(self) -> list[Definition]:
@@ -183,6 +190,8 @@ class FileNames:
         definitions = [
             Definition(self.entry, each.line, each.kind, name, self._container(each, name)) for each, name in named
         ]
+        if self.family in RENAMING:
+            definitions = [self._with_file_name(definition) for definition in definitions]
         if self.component:
             whole = Definition(self.entry, 1, CLASS, self.component, ())
             # A macro at the beginning of a template is what its line defines.
@@ -192,6 +201,22 @@ class FileNames:
             classes = {each.symbol for each in definitions if each.kind == CLASS}
             definitions = [each for each in definitions if not self._is_constructor(each, classes)]
         return definitions
+
+    def _with_file_name(self, definition: Definition) -> Definition:
+        """Return the main export of a module, if it has no name, with that of the file; others as they are."""
+        if definition.name != _MAIN_EXPORT:
+            return definition
+        return definition._replace(name=main_export_of(self.path, is_class=definition.kind == CLASS), container=())
+
+    def _is_main(self, definition: Definition, line: int) -> bool:
+        return definition.line == line and definition.name == main_export_of(
+            self.path, is_class=definition.kind == CLASS
+        )
+
+    def scope_of(self, definition: Definition) -> tuple[str, ...]:
+        """Return the name of the scope that a definition makes. That of an export without a name has none."""
+        is_named = definition not in self.definitions(_MAIN_EXPORT)
+        return (*definition.container, definition.name if is_named else _MAIN_EXPORT)
 
     def _container(self, definition: Occurrence, name: str) -> tuple[str, ...]:
         if self.family in QUALIFIED_IN_FOLDER:

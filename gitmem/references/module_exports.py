@@ -6,7 +6,7 @@ from typing import Final
 from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.file_names import Binding, Definition, FileNames, split_module
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
-from gitmem.references.module_paths import component_of, may_re_export
+from gitmem.references.module_paths import component_of, main_export_of, may_re_export
 from gitmem.references.rust_paths import closeness
 from gitmem.references.tree_names import Names
 
@@ -31,7 +31,18 @@ class ModuleExports:
             each
             for binding in bindings
             if binding.original or file.family in RENAMING
-            for each in self.exported(file, binding.module, _original(binding, name))
+            for each in self._brought(file, binding, name)
+        )
+
+    def _brought(self, file: FileNames, binding: Binding, name: str) -> list[Definition]:
+        """Return what an import brings as `name`: a main export by that name, or by that of its file."""
+        matches = self.exported(file, binding.module, _original(binding, name))
+        if matches or binding.original not in MAIN_EXPORTS or file.family not in RENAMING:
+            return matches
+        return unique(
+            each
+            for is_class in (False, True)
+            for each in self.exported(file, binding.module, main_export_of(binding.module, is_class=is_class))
         )
 
     def exported(self, file: FileNames, module: str, name: str) -> list[Definition]:

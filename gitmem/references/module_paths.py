@@ -66,6 +66,17 @@ def component_of(path: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in _NAME_JOINTS.split(stem))
 
 
+def main_export_of(path: str, *, is_class: bool = False) -> str:
+    """Return the name that a file or module gives an export without one: `parseHeaders` for `parse-headers.js`."""
+    stem = posixpath.basename(path).partition(".")[0]
+    if stem == "index":
+        stem = posixpath.basename(posixpath.dirname(path))
+    first, *others = _NAME_JOINTS.split(stem)
+    return "".join(
+        (first[:1].upper() + first[1:] if is_class else first, *(each[:1].upper() + each[1:] for each in others))
+    )
+
+
 def _names_template(module: str, path: str, importer: str) -> bool:
     """Compare the path of a template with the end of another one. Rails looks for a bare name in the same folder."""
     folder = posixpath.dirname(importer)

@@ -11,10 +11,11 @@ from gitmem.arrays import NDArray
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.file_names import Definition, FileNames, find_tests
 from gitmem.references.languages import COMPONENT_ENDINGS, TEMPLATE_ENDINGS
-from gitmem.references.module_paths import component_of, names_file
+from gitmem.references.module_paths import component_of, main_export_of, names_file
 from gitmem.store.occurrences import DEFINED, IMPORTED
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
+from gitmem.types import MAIN_EXPORT
 
 MAX_DEFINING_FILES: Final = 400
 """Files whose definitions of one name are read. A name with more of them says nothing about which is meant."""
@@ -136,6 +137,8 @@ class TreeNames:
             entries = self.entries(name, DEFINED).tolist()
             if name[:1].isupper() or name.startswith("/"):
                 entries = sorted({*entries, *self._components.get(name, ())})
+            if name in self._main_exports:
+                entries = sorted({*entries, *self._main_exports[name]})
             entries = entries[:MAX_DEFINING_FILES]
             definitions = [each for entry in entries for each in self.file(entry).definitions(name)]
             if len(self._definitions) >= MAX_CACHED_NAMES:
@@ -152,6 +155,16 @@ class TreeNames:
             if name and self.has_names(self.first + place):
                 components.setdefault(name, []).append(self.first + place)
         return components
+
+    @cached_property
+    def _main_exports(self) -> dict[str, list[int]]:
+        """Files of modules with a main export without a name by the names that they may give it."""
+        exports: dict[str, list[int]] = {}
+        for entry in self.entries(MAIN_EXPORT.decode(), DEFINED).tolist():
+            path = self.view.path(entry - self.first).decode("utf-8", "replace")
+            for name in {main_export_of(path, is_class=is_class) for is_class in (False, True)}:
+                exports.setdefault(name, []).append(entry)
+        return exports
 
     def importers(self, name: str) -> list[int]:
         """Return the files that import a name."""

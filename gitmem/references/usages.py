@@ -201,7 +201,7 @@ class UsageFinder:
         occurrences = file.occurrences
         for place in np.flatnonzero(is_among(occurrences.kinds, np.array(_CALLS))).tolist():
             line = int(occurrences.lines[place])
-            whole = (*target.container, target.name)
+            whole = file.scope_of(target)
             if line < target.line or file.scopes.at(line)[: len(whole)] != whole:
                 continue
             (each,) = occurrences.at([place])

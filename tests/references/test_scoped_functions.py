@@ -37,6 +37,15 @@ describe("<Dialog>", () => {
 });
 """,
     "web/app.ts": "export function boot() {\n  return localStorage.peekItem('x');\n}\n",
+    "lib/parse-headers.js": "export default (raw) => {\n  const inner = () => raw;\n  return inner();\n};\n",
+    "lib/format/index.js": "export default function (x) {\n  return x;\n}\n",
+    "lib/Button.tsx": "export default class extends Base {}\n",
+    "web/page.js": """import parseHeaders from "../lib/parse-headers.js";
+import format from "../lib/format";
+import Button from "../lib/Button";
+import other from "../lib/unknown";
+export const show = () => [parseHeaders(1), format(2), new Button(), other(3)];
+""",
     "tests/conftest.py": _CONFTEST + _fixture("client", "app") + _fixture("page"),
     "tests/unit/conftest.py": _CONFTEST + _fixture("app") + _fixture("page", "page"),
     "tests/unit/test_cart.py": "def test_total(client, app):\n    assert client\n",
@@ -63,6 +72,14 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("Dialog.copy", "callers", ["web/Dialog.tsx:3"]),
         ("enter", "callers", ["web/dialog.test.tsx:5"]),
         ("Cart.total", "callers", []),
+        # What a module exports without a name has that of the file.
+        ("parseHeaders", "definitions", ["lib/parse-headers.js:1"]),
+        ("parseHeaders", "callers", ["web/page.js:5"]),
+        ("parseHeaders", "callees", ["lib/parse-headers.js:2"]),
+        ("format", "callers", ["web/page.js:5"]),
+        ("Button", "callers", ["web/page.js:5"]),
+        ("Button", "importers", ["web/page.js:3"]),
+        ("other", "definitions", []),
         ("rows", "callers", ["web/stats.ts:2"]),
         # The only definition is in a test, so the code may mean that of a browser.
         ("peekItem", "callers", ["web/storage.test.ts:3", "web/app.ts:2+"]),
