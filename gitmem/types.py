@@ -58,8 +58,8 @@ PRIVATE_MARK: Final = b"-"
 EXPORTS: Final = frozenset({b"exports", b"module.exports"})
 """Receivers whose members are the names of a CommonJS module."""
 
-MAIN_EXPORT: Final = b"default"
-"""Name of a definition that a module of JavaScript exports without one. Its file names it."""
+MAIN_EXPORT: Final = b"export="
+"""Name of a definition that a module of JavaScript exports without one, and no other can have. Its file names it."""
 
 DEFINING: Final = 3
 """Number of kinds that define a name; they are the first."""

@@ -140,7 +140,7 @@ def _main_exports(data: bytes, places: Places, captures: Captures) -> None:
     """Define the functions and classes that a module of JavaScript exports without a name: `export default () => 1`."""
     for node in captures.get("main", ()):
         value = node.child_by_field_name("value")
-        start = data.find(MAIN_EXPORT, node.start_byte, node.end_byte)
+        start = data.find(b"default", node.start_byte, node.end_byte)
         if value is not None and start >= 0:
             places[start] = (_CLASS if value.type == "class" else _FUNCTION), MAIN_EXPORT
 

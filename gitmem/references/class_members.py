@@ -103,8 +103,12 @@ class ClassMembers:
             return None
         # Classes that end above the line are not meant, unless the scopes know none around it.
         around = file.scopes.at(line)
-        nearest = [self._class(file, each) for each in classes[: -_NEAREST - 1 : -1]]
-        return next((each for each in nearest if (*each.container, each.name) == around), nearest[0])
+        nearest = classes[: -_NEAREST - 1 : -1]
+        for occurrence in nearest:
+            class_ = self._class(file, occurrence)
+            if (*class_.container, class_.name) == around:
+                return class_
+        return self._class(file, nearest[0])
 
     def _class(self, file: FileNames, occurrence: Occurrence) -> Definition:
         name = occurrence.name.decode("utf-8", "replace")

@@ -38,6 +38,8 @@ _SHARED: Final = EXPORTS | {b"window", b"global", b"globalThis", b"self", b"root
 """Objects of JavaScript whose members are also known without them."""
 
 _MAIN_EXPORT: Final = MAIN_EXPORT.decode()
+_MAIN_SCOPE: Final = "default"
+"""What the scopes call a main export without a name."""
 
 _NO_OBJECTS: Final = _SHARED | {b"", PRIVATE_MARK}
 
@@ -169,10 +171,8 @@ class FileNames:
         by_name: dict[str, list[Definition]] = {}
         for each in self.all_definitions():
             by_name.setdefault(each.name, []).append(each)
-        for main in self._defining if self.family in RENAMING else ():
-            if main.name == MAIN_EXPORT:
-                # The scopes know it by the word in front of it.
-                by_name[_MAIN_EXPORT] = [each for each in self.all_definitions() if self._is_main(each, main.line)]
+            if self._is_main(each):
+                by_name.setdefault(_MAIN_SCOPE, []).append(each)
         return by_name
 
     def all_definitions(self) -> list[Definition]:
@@ -208,15 +208,18 @@ class FileNames:
             return definition
         return definition._replace(name=main_export_of(self.path, is_class=definition.kind == CLASS), container=())
 
-    def _is_main(self, definition: Definition, line: int) -> bool:
-        return definition.line == line and definition.name == main_export_of(
-            self.path, is_class=definition.kind == CLASS
-        )
+    def _is_main(self, definition: Definition) -> bool:
+        """Return whether a definition is an export that has its name from the file."""
+        is_there = definition.line in self._main_lines
+        return is_there and definition.name == main_export_of(self.path, is_class=definition.kind == CLASS)
+
+    @cached_property
+    def _main_lines(self) -> frozenset[int]:
+        return frozenset(each.line for each in self._defining if each.name == MAIN_EXPORT)
 
     def scope_of(self, definition: Definition) -> tuple[str, ...]:
         """Return the name of the scope that a definition makes. That of an export without a name has none."""
-        is_named = definition not in self.definitions(_MAIN_EXPORT)
-        return (*definition.container, definition.name if is_named else _MAIN_EXPORT)
+        return (*definition.container, _MAIN_SCOPE if self._is_main(definition) else definition.name)
 
     def _container(self, definition: Occurrence, name: str) -> tuple[str, ...]:
         if self.family in QUALIFIED_IN_FOLDER:

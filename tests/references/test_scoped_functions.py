@@ -39,6 +39,7 @@ describe("<Dialog>", () => {
     "web/app.ts": "export function boot() {\n  return localStorage.peekItem('x');\n}\n",
     "lib/parse-headers.js": "export default (raw) => {\n  const inner = () => raw;\n  return inner();\n};\n",
     "lib/format/index.js": "export default function (x) {\n  return x;\n}\n",
+    "lib/options.ts": "export interface Options {\n  default: string;\n}\nexport enum Kind {\n  default,\n}\n",
     "lib/Button.tsx": "export default class extends Base {}\n",
     "web/page.js": """import parseHeaders from "../lib/parse-headers.js";
 import format from "../lib/format";
@@ -80,6 +81,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("Button", "callers", ["web/page.js:5"]),
         ("Button", "importers", ["web/page.js:3"]),
         ("other", "definitions", []),
+        ("options", "definitions", []),
+        ("Options.default", "definitions", ["lib/options.ts:2"]),
         ("rows", "callers", ["web/stats.ts:2"]),
         # The only definition is in a test, so the code may mean that of a browser.
         ("peekItem", "callers", ["web/storage.test.ts:3", "web/app.ts:2+"]),
