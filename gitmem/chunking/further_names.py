@@ -79,6 +79,7 @@ def _prototypes(data: bytes, places: Places, captures: Captures) -> None:
         start = node.start_byte
         if start in places and places[start][0] < DEFINING:
             continue
+        # `char **found(void)` has two pointers around the name.
         around = node.parent
         while around is not None and around.type in _DECLARATORS:
             around = around.parent
@@ -167,6 +168,7 @@ def _free_names(data: bytes, places: Places, captures: Captures) -> None:
         start = node.start_byte
         text = data[start : node.end_byte]
         if start not in places and _SHORT < len(text) <= MAX_NAME and text not in bound:
+            # What is left of `$` or right of `|>` is applied to the rest.
             called = _APPLIED.match(data, node.end_byte) or data[max(0, start - 3) : start] == b"|> "
             places[start] = (_CALL if called else _NAME), text
 

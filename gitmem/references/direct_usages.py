@@ -58,6 +58,7 @@ class DirectUsages:
             for tag in self._tags(targets):
                 for relation, usages in self._find([tag], tag.name, depth).items():
                     grouped[relation] = unique_lines([*grouped.get(relation, ()), *usages])
+            # Such calls name the class, so nothing refers to the constructor itself.
             for class_ in self._created(targets):
                 created = self._find([class_], class_.name, depth).get("callers", ())
                 grouped["callers"] = unique_lines([*grouped.get("callers", ()), *created])
