@@ -6,7 +6,7 @@ from typing import Final
 from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.file_names import Binding, Definition, FileNames, split_module
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
-from gitmem.references.module_paths import component_of, main_export_of, may_re_export
+from gitmem.references.module_paths import main_export_of, may_re_export
 from gitmem.references.rust_paths import closeness
 from gitmem.references.tree_names import Names
 
@@ -91,7 +91,11 @@ class ModuleExports:
             matches = [
                 each
                 for other, binding in self._imports_of(file, module, imported)
-                for each in self.exported(other, binding.module, name if imported == "*" else _original(binding, name))
+                for each in (
+                    self.exported(other, binding.module, name)
+                    if imported == "*"
+                    else self._brought(other, binding, name)
+                )
             ]
             if matches:
                 return unique(matches)
@@ -142,8 +146,5 @@ def _inside(binding: Binding, module: str) -> str:
 
 
 def _original(binding: Binding, name: str) -> str:
-    """Return the name that an import brings into a file as `name`: for the main export of a module the same.
-
-    That of a component has the name of its file.
-    """
-    return (component_of(binding.module) or name) if binding.original in MAIN_EXPORTS else binding.original
+    """Return the name that an import brings into a file as `name`: for the main export of a module the same."""
+    return name if binding.original in MAIN_EXPORTS else binding.original
