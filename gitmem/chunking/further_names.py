@@ -41,10 +41,14 @@ _NO_CALLS: Final = frozenset(
 """Methods of Ruby itself, which no search is about."""
 
 _BINDING: Final = re.compile(
-    rb"(?:^|\\|[|,(]|\b(?:let|fun|fn|function|of|where|with|and)\b)([^\n\\|]*?)(?:<-|->|(?<![-=<>/!:|&+*])=(?![=><]))",
+    rb"(?:^|\\|[|,(]|\b(?:let|fun|fn|function|of|where|with|and)\b)([^\n\\|]{0,300}?)"
+    rb"(?:<-|->|(?<![-=<>/!:|&+*])=(?![=><]))",
     re.MULTILINE,
 )
-"""Text before a sign that binds the names in it: `f x =`, `\\x ->`, `Just x ->`, `x <-`. A line may have several."""
+"""Text before a sign that binds the names in it: `f x =`, `\\x ->`, `Just x ->`, `x <-`. A line may have several.
+
+The bound keeps long lines, such as tables of numbers, from being read again for each comma.
+"""
 
 _WORD: Final = re.compile(rb"[a-z_][\w']*")
 _SHORT: Final = 2
@@ -104,7 +108,7 @@ def _scopes(data: bytes, places: Places, captures: Captures) -> None:
 
 def _mentions(data: bytes, places: Places, captures: Captures) -> None:
     """Add names that stand for something of another file, whatever it is. Words in capitals are commands of CMake."""
-    spelling = spelling_of("cmake")
+    spelling = spelling_of("cmake")  # which has the letters of all these languages
     for node in captures.get("mention", ()):
         start = node.start_byte
         text = data[start : node.end_byte]

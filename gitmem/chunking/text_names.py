@@ -62,7 +62,7 @@ _LOCALS: Final = lazy_pattern(rb"^locals[ \t]*\{[ \t]*$", re.MULTILINE)
 _LOCAL: Final = lazy_pattern(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)", re.MULTILINE)
 _RECEIVERS: Final = {b"variable": b"var"}
 
-_PHP_CALLABLE: Final = lazy_pattern(rb"(?P<class>\w[\w\\]*)::class,\s*['\"](?P<name>\w+)['\"]\s*\]")
+_PHP_CALLABLE: Final = lazy_pattern(rb"(?<![\w\\])(?P<class>[\w\\]{1,200})::class,\s*['\"](?P<name>\w+)['\"]\s*\]")
 _PHP_ACTION: Final = lazy_pattern(rb"['\"](?P<class>[\w\\]*Controller)@(?P<name>\w+)['\"]")
 """Methods that routes of Laravel name: `[PageController::class, 'show']` and `'PageController@show'`."""
 

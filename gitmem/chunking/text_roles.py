@@ -20,7 +20,8 @@ _SYMBOL: Final = lazy_pattern(rb"(?<![:\w]):(?P<name>[a-z_]\w*[?!]?)")
 class _Statement(NamedTuple):
     """Form of a statement with the group `names`, and what it does with them (`types.OCCURRENCE_KINDS`).
 
-    A line break is before the first line, too: patterns that begin with one are ten times as fast as with `^`.
+    A line break is before the first line, too: patterns that begin with one are ten times as fast as with `^`. What
+    may be repeated in a line has a bound, so that long lines take no time that grows with their square.
     `is_certain` says that no comment and no string looks so. `name` matches one of the names.
     """
 
@@ -74,10 +75,10 @@ _STATEMENTS: Final[Mapping[str, Sequence[_Statement]]] = {
         _CREATED,
         _extending(rb"\b(?:class|struct)[ \t]+[\w:]+(?:\([^()\n]*\))?[ \t]*<[ \t]*(?P<names>[A-Z:][\w:]*)"),
     ),
-    "coffeescript": (_extending(rb"\bclass\b[^\n]*\bextends[ \t]+(?P<names>[\w.]+)"),),
+    "coffeescript": (_extending(rb"\bclass\b[^\n]{0,300}\bextends[ \t]+(?P<names>[\w.]+)"),),
     "visualbasic": (_extending(rb"\n[ \t]*+(?i:inherits|implements)[ \t]+(?P<names>[\w.]+(?:[ \t]*,[ \t]*[\w.]+)*)"),),
     "pony": (_extending(rb"\n[ \t]*+(?:class|actor|primitive|trait|interface)\b[^\n]*\bis\b(?P<names>[^\n]*)"),),
-    "raku": (_extending(rb"\b(?:class|role|grammar)\b[^\n{;]*?[ \t](?P<names>(?:is|does)[ \t][^\n{;]*)"),),
+    "raku": (_extending(rb"\b(?:class|role|grammar)\b[^\n{;]{0,300}?[ \t](?P<names>(?:is|does)[ \t][^\n{;]*)"),),
     "vala": (_extending(rb"\b(?:class|interface|struct)[ \t]+[\w.]+(?:<[^<>\n]*>)?[ \t]*:(?P<names>[^{\n]*)"),),
     "elixir": (_extending(rb"(?:@behaviour|\bdefimpl)[ \t(]+(?P<names>[A-Z][\w.]*)"),),
     "perl": (
@@ -86,11 +87,13 @@ _STATEMENTS: Final[Mapping[str, Sequence[_Statement]]] = {
         ),
     ),
     "groovy": (
-        _extending(rb"\b(?:extends|implements)\s+(?P<names>[\w.]+(?:<[^{}\n]*>)?(?:\s*,\s*[\w.]+(?:<[^{}\n]*>)?)*)"),
+        _extending(
+            rb"\b(?:extends|implements)\s+(?P<names>[\w.]+(?:<[^{}\n]{0,200}>)?(?:\s*,\s*[\w.]+(?:<[^{}\n]{0,200}>)?)*)"
+        ),
     ),
     "scala": (_extending(rb"\bgiven[ \t]+(?:\w+[ \t]*:[ \t]*)?(?P<names>[A-Z][\w.]*)(?![\w.]*[ \t]*:)"),),
     "clojure": (
-        _extending(rb"\((?:defrecord|deftype)\s+[^\s()]+\s+\[[^\]]*\]\s+(?P<names>[\w.-]+)"),
+        _extending(rb"\((?:defrecord|deftype)\s+[^\s()]+\s+\[[^\]]{0,500}\]\s+(?P<names>[\w.-]+)"),
         _extending(rb"\((?:extend-type\s+[^\s()]+|extend-protocol|reify)\s+(?P<names>[\w.-]+)"),
         _extending(rb"\n[ \t]++(?P<names>[A-Z][\w-]*)[ \t]*(?=\n)"),
     ),

@@ -27,7 +27,7 @@ from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.tree_names import Names
 from gitmem.references.visibility import Visibility
 
-CONFTEST: Final = "conftest.py"
+_CONFTEST: Final = "conftest.py"
 _MAX_DECLARED: Final = 50
 """Definitions among which declarations are looked for. With more of them nothing is certain."""
 
@@ -244,7 +244,7 @@ class DefinitionsByName:
         above = [
             (len(folder), each)
             for folder, each in zip(folders, found, strict=True)
-            if self._names.file(each.entry).path.endswith(CONFTEST)
+            if posixpath.basename(self._names.file(each.entry).path) == _CONFTEST
             and (posixpath.dirname(file.path) + "/").startswith(folder.lstrip("/"))
         ]
         nearest = max((size for size, _ in above), default=0)

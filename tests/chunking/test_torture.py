@@ -8,6 +8,9 @@ import pytest
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.further_names import add_further_names
+from gitmem.chunking.text_names import find_text_names
+from gitmem.chunking.text_roles import find_roles
 from gitmem.types import ChunkedBlob
 from tests.chunking.coverage_check import assert_sound
 
@@ -105,3 +108,15 @@ def test_a_parse_that_takes_too_much_memory_falls_back_to_windows() -> None:
     assert not blob.parsed
     assert blob.unparsed_reason == "took too much memory to parse"
     assert_sound(data, blob)
+
+
+@pytest.mark.parametrize("language", ["haskell", "ocaml", "php", "groovy", "clojure", "raku", "coffeescript", "ruby"])
+@pytest.mark.parametrize("piece", [b"a, ", b"(f ", b"extends X<", b"(defrecord A [", b"class A ", b"A.new(", b"a"])
+def test_a_long_line_is_not_read_again_for_each_of_its_words(language: str, piece: bytes) -> None:
+    started = time.thread_time()
+    data = b"x::class\n" + piece * (400_000 // len(piece)) + b"\n"
+    add_further_names(data, {}, {}, language)
+    starts = [role.start for role in find_roles(data, language)]
+    starts += [name.start for name in find_text_names(data, None, language)]
+    assert time.thread_time() - started < 15
+    assert all(0 <= start < len(data) for start in starts)
