@@ -2,6 +2,16 @@
 
 from typing import Final
 
+_TABLES: Final = """
+    (translation_unit (declaration declarator: (init_declarator value: (initializer_list (identifier) @_))))
+    (translation_unit (declaration declarator: (init_declarator value:
+        (initializer_list (initializer_pair value: (identifier) @_)))))
+    (translation_unit (declaration declarator: (init_declarator value:
+        (initializer_list (initializer_list (identifier) @_)))))
+    (translation_unit (declaration declarator: (init_declarator value:
+        (initializer_list (initializer_list (initializer_pair value: (identifier) @_))))))"""
+"""Functions in the tables of drivers and commands, `{.write = write_page}`. Inside of functions they are variables."""
+
 C_PATTERNS: Final = {
     "function": """
         (function_definition declarator: (function_declarator declarator: (identifier) @_))
@@ -41,6 +51,8 @@ C_PATTERNS: Final = {
     "name": "(identifier) @_",
     "expression": "(preproc_def value: (preproc_arg) @_) (preproc_function_def value: (preproc_arg) @_)",
     "prototype": "(function_declarator declarator: (identifier) @_)",
+    "measured": "(sizeof_expression value: (parenthesized_expression (identifier) @_))",
+    "mention": _TABLES,
 }
 CPP_PATTERNS: Final = C_PATTERNS | {
     "function": C_PATTERNS["function"]
@@ -63,7 +75,7 @@ CPP_PATTERNS: Final = C_PATTERNS | {
         (new_expression type: (type_identifier) @_)
         (new_expression type: (qualified_identifier name: (type_identifier) @_))""",
     "scope": "(qualified_identifier scope: (namespace_identifier) @_)",
-    "mention": "(using_declaration (qualified_identifier name: (identifier) @_))",
+    "mention": _TABLES + "\n(using_declaration (qualified_identifier name: (identifier) @_))",
     "base": """
         (base_class_clause (type_identifier) @_)
         (base_class_clause (qualified_identifier name: (type_identifier) @_))

@@ -119,6 +119,14 @@ def _mentions(data: bytes, places: Places, captures: Captures) -> None:
             places.setdefault(start + inside, (_NAME, text))
 
 
+def _measured_types(data: bytes, places: Places, captures: Captures) -> None:
+    """Add the types in `sizeof(cart_t)`, which a grammar of C takes for variables. Their spelling is another."""
+    for node in captures.get("measured", ()):
+        text = data[node.start_byte : node.end_byte]
+        if (text.endswith(b"_t") or text[:1].isupper()) and len(text) <= MAX_NAME:
+            places[node.start_byte] = _TYPE, text
+
+
 def _macro_calls(data: bytes, places: Places, captures: Captures) -> None:
     """Add the calls in the arguments of macros of Rust, which are tokens alone: `assert_eq!(total(&cart), 3)`."""
     attributes = sorted(node.byte_range for node in captures.get("attribute", ()))
@@ -177,8 +185,8 @@ def _free_names(data: bytes, places: Places, captures: Captures) -> None:
             places[start] = (_CALL if called else _NAME), text
 
 
-_C: Final = (_prototypes, _hidden_functions)
-_CPP: Final = (_mentions, *_C, _scopes)
+_C: Final = (_mentions, _measured_types, _prototypes, _hidden_functions)
+_CPP: Final = (*_C, _scopes)
 _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     **dict.fromkeys(("c", "objc", "glsl", "ispc"), _C),
     **dict.fromkeys(("cpp", "cuda", "arduino", "hlsl"), _CPP),

@@ -55,6 +55,25 @@ _GRAPHQL: Final = {
     "base": "(implements_interfaces (named_type (name) @_))",
 }
 _PRISMA: Final = {"type": "(non_null_type (identifier) @_)"}
+_APEX: Final = {
+    "call": """
+        (method_invocation name: (identifier) @_)
+        (object_creation_expression type: (type_identifier) @_)
+        (object_creation_expression type: (scoped_type_identifier (_) (type_identifier) @_))
+        (object_creation_expression type: (generic_type . (type_identifier) @_))""",
+    "type": "(type_identifier) @_",
+    "base": """
+        (superclass (type_identifier) @_)
+        (superclass (scoped_type_identifier (_) (type_identifier) @_))
+        (superclass (generic_type (type_identifier) @_))
+        (interfaces (type_list (type_identifier) @_))
+        (interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
+        (interfaces (type_list (generic_type (type_identifier) @_)))
+        (interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))""",
+    "decorator": "(annotation name: (identifier) @_)",
+    "read": "(field_access field: (identifier) @_)",
+    "name": "(identifier) @_",
+}
 _MAKE: Final = {
     "call": "(prerequisites (word) @_)",
     "read": "(variable_reference (word) @_)",
@@ -66,6 +85,7 @@ _SQL: Final = {
         (from (object_reference name: (identifier) @_))
         (insert (object_reference name: (identifier) @_))
         (alter_table (object_reference name: (identifier) @_))
+        (drop_table (object_reference name: (identifier) @_))
         (create_index (object_reference name: (identifier) @_))
         (column_definition (object_reference name: (identifier) @_))
         (constraint (object_reference name: (identifier) @_))""",
@@ -145,7 +165,7 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
     "vhdl": _VHDL, "powershell": _POWERSHELL,
     "fish": _FISH, "bash": _BASH, "perl": _PERL, "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE,
     "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO, "proto": _PROTO, "cmake": _CMAKE, "lua": _LUA,
-    "groovy": _GROOVY, "terraform": _TERRAFORM,
+    "groovy": _GROOVY, "terraform": _TERRAFORM, "apex": _APEX,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 
@@ -190,17 +210,10 @@ DEFINITIONS: Final[Mapping[str, Patterns]] = {
             (type_head (binary_expression (operator) (parametrized_type_expression . (identifier) @_)))"""
     },
     "gdscript": {"base": "(extends_statement (type (identifier) @_))"},
-    "apex": {
-        "base": """
-            (superclass (type_identifier) @_)
-            (superclass (scoped_type_identifier (_) (type_identifier) @_))
-            (superclass (generic_type (type_identifier) @_))
-            (interfaces (type_list (type_identifier) @_))
-            (interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
-            (interfaces (type_list (generic_type (type_identifier) @_)))
-            (interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))"""
+    "d": {
+        "base": "(base_class (identifier) @_)",
+        "read": "(property_expression (_) (identifier) @_)",
     },
-    "d": {"base": "(base_class (identifier) @_)"},
     "nim": {
         "base": "(object_declaration inherits: (type_expression (identifier) @_))",
         "read": "(dot_expression right: (identifier) @_)",

@@ -48,6 +48,9 @@ _DECLARED: Final = re.compile(
 )
 """Types before a variable, a field or a port."""
 
+_SCHEMA: Final = rb"(?:[\"\[`]?\w+[\"\]`]?\.){0,3}[\"\[`]?"
+"""What stands before the name of a table or procedure of SQL: `[dbo].`."""
+
 _CALLS: Final = (("call", _CALL),)
 _MEMBER: Final = re.compile(rb"(?<=[\w)\]])[?!]?\.([A-Za-z_$][\w$]*)")
 _BARE: Final = re.compile(
@@ -67,6 +70,19 @@ _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
         ("call", re.compile(rb"\b(?i:call|program)[ \t]*\(?[ \t]*['\"]([\w-]+)")),
         ("name", re.compile(rb"\b(?i:copy)[ \t]+['\"]?([\w-]+)")),
     ),
+    "abap": (
+        ("base", re.compile(rb"\b(?i:inheriting[ \t]+from|interfaces:?)[ \t]+(\w+)")),
+        ("type", re.compile(rb"\b(?i:ref[ \t]+to|raising|new|cast|table[ \t]+of)[ \t]+(\w+)")),
+        ("type", re.compile(rb"(?<![\w~>-])(\w+)(?:=>|~)")),
+        ("call", re.compile(rb"\b(?i:perform|call[ \t]+function[ \t]+')[ \t]*(\w+)")),
+        *_CALLS,
+        ("read", re.compile(rb"=>(\w+)")),
+    ),
+    "sql": (
+        ("type", re.compile(rb"\b(?i:from|join|into|update|table)[ \t]+" + _SCHEMA + rb"([A-Za-z_]\w*)")),
+        ("call", re.compile(rb"\b(?i:exec|execute|call|perform)[ \t]+" + _SCHEMA + rb"([A-Za-z_]\w*)")),
+        *_CALLS,
+    ),
     "vala": (("call", _SPACED_CALL),),
     **dict.fromkeys(("c", "cpp", "objc", "cuda", "arduino", "hlsl", "ispc", "glsl"), (("call", _C_CALL),)),
     **dict.fromkeys(("angular", "vue", "svelte", "astro"), (*_CALLS, ("read", _MEMBER), ("name", _BARE))),
@@ -77,6 +93,8 @@ _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
         ("type", re.compile(rb"\b([A-Za-z_]\w*)::")),
         ("type", _DECLARED),
         ("call", _INSTANCE),
+        ("call", re.compile(rb"(?<=[\w)\]])\.([A-Za-z_]\w*)\(")),
+        ("read", re.compile(rb"(?<=\w)::([A-Za-z_]\w*)")),
     ),
 }
 

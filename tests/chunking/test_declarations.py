@@ -203,6 +203,48 @@ end
 """
 
 
+CALLS = """import pins::all_pins;
+class Driver;
+  function run(string name);
+    sequence.start_all();
+    pins[0].drive_pin(0);
+  endfunction
+endclass
+"""
+
+APEX = """public class Cart extends Shop.Base {
+    public List<Item> load(Integer size) {
+        Query.run(size).sortBy('name');
+        return new Shop.Items(size).rows;
+    }
+}
+"""
+
+ABAP = """CLASS cart DEFINITION INHERITING FROM basket.
+  INTERFACES priced.
+ENDCLASS.
+CLASS cart IMPLEMENTATION.
+  METHOD priced~total.
+    DATA rows TYPE REF TO row_list.
+    rows = factory=>make( priced~rate( ) ).
+    PERFORM old_total.
+  ENDMETHOD.
+ENDCLASS.
+"""
+
+DRIVER = """static const driver_t driver = { .write = write_page, .size = sizeof(page_t) };
+handler_t vectors[] = { on_reset, [2] = on_tick };
+command_t commands[] = { { "run", run_all }, { .run = stop_all } };
+int put(int port) { config_t own = { .port = port }; return sizeof(port) + sizeof(config_t); }
+"""
+
+BATCH = """EXEC dbo.sp_total @Size = 1;
+GO
+EXECUTE [sales].[sp_clean];
+delete from sales.cart_rows;
+"""
+
+
 def units_of(text: str, language: str) -> list[str]:
     """Return the types and symbols of the results of a file, in the order of the text."""
     chunks = chunk_blob(text.encode(), language).chunks
@@ -266,6 +308,20 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("verilog", ALU, "class", "alu last"),
         ("verilog", ALU, "type", "pkg op_e pkg pkg"),
         ("verilog", ALU, "call", "adder prim_buf twice"),
+        ("verilog", CALLS, "call", "start_all drive_pin"),
+        ("verilog", CALLS, "read", "all_pins"),
+        ("apex", APEX, "call", "run sortBy Items"),
+        ("apex", APEX, "base", "Base"),
+        ("apex", APEX, "read", "rows"),
+        ("abap", ABAP, "function", "total"),
+        ("abap", ABAP, "base", "basket priced"),
+        ("abap", ABAP, "type", "row_list factory priced"),
+        ("abap", ABAP, "call", "make rate old_total"),
+        ("c", DRIVER, "name", "write_page on_reset on_tick run_all stop_all"),
+        ("c", DRIVER, "type", "driver_t page_t handler_t command_t config_t config_t"),
+        ("sql", BATCH, "call", "sp_total sp_clean"),
+        ("sql", BATCH, "type", "cart_rows"),
+        ("d", "void f() { if (a.kind == Kind.small) { } }\n", "read", "kind small"),
         ("vhdl", VHDL, "class", "counter util"),
         ("vhdl", VHDL, "call", "adder divider twice go"),
         ("ocaml", OCAML, "function", "find find depth get even odd version"),

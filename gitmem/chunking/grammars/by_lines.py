@@ -174,7 +174,7 @@ GRAMMARS: Final = {
     "abap": make_line_grammar(
         r"\*|\"",
         ("class", r"(?i:class|interface)\s+(?P<name>\w+)(?:\s+(?i:definition|implementation|public)\b|\s*\.)"),
-        ("function", r"(?i:method|form|function|module)\s+(?P<name>[\w~/]+)"),
+        ("function", r"(?i:method|form|function|module)\s+(?:[\w/]+~)?(?P<name>[\w/]+)"),
         closing=r"(?i:end(?:class|interface|method|form|function|module))\b",
     ),
     "antlr": make_line_grammar(
