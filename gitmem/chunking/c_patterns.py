@@ -51,7 +51,7 @@ C_PATTERNS: Final = {
     "name": "(identifier) @_",
     "expression": "(preproc_def value: (preproc_arg) @_) (preproc_function_def value: (preproc_arg) @_)",
     "prototype": "(function_declarator declarator: (identifier) @_)",
-    "measured": "(sizeof_expression value: (parenthesized_expression (identifier) @_))",
+    "sizeof": "(sizeof_expression value: (parenthesized_expression (identifier) @_))",
     "mention": _TABLES,
 }
 CPP_PATTERNS: Final = C_PATTERNS | {

@@ -119,9 +119,9 @@ def _mentions(data: bytes, places: Places, captures: Captures) -> None:
             places.setdefault(start + inside, (_NAME, text))
 
 
-def _measured_types(data: bytes, places: Places, captures: Captures) -> None:
-    """Add the types in `sizeof(cart_t)`, which a grammar of C takes for variables. Their spelling is another."""
-    for node in captures.get("measured", ()):
+def _sizeof_types(data: bytes, places: Places, captures: Captures) -> None:
+    """Add the types in `sizeof(cart_t)`, which the grammar of C takes for variables: `_t` at the end, or a capital."""
+    for node in captures.get("sizeof", ()):
         text = data[node.start_byte : node.end_byte]
         if (text.endswith(b"_t") or text[:1].isupper()) and len(text) <= MAX_NAME:
             places[node.start_byte] = _TYPE, text
@@ -185,7 +185,7 @@ def _free_names(data: bytes, places: Places, captures: Captures) -> None:
             places[start] = (_CALL if called else _NAME), text
 
 
-_C: Final = (_mentions, _measured_types, _prototypes, _hidden_functions)
+_C: Final = (_mentions, _sizeof_types, _prototypes, _hidden_functions)
 _CPP: Final = (*_C, _scopes)
 _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     **dict.fromkeys(("c", "objc", "glsl", "ispc"), _C),

@@ -74,7 +74,7 @@ _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
         ("base", re.compile(rb"\b(?i:inheriting[ \t]+from|interfaces:?)[ \t]+(\w+)")),
         ("type", re.compile(rb"\b(?i:ref[ \t]+to|raising|new|cast|table[ \t]+of)[ \t]+(\w+)")),
         ("type", re.compile(rb"(?<![\w~>-])(\w+)(?:=>|~)")),
-        ("call", re.compile(rb"\b(?i:perform|call[ \t]+function[ \t]+')[ \t]*(\w+)")),
+        ("call", re.compile(rb"\b(?i:perform[ \t]+|call[ \t]+function[ \t]+')(\w+)")),
         *_CALLS,
         ("read", re.compile(rb"=>(\w+)")),
     ),

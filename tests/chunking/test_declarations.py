@@ -228,6 +228,7 @@ CLASS cart IMPLEMENTATION.
     DATA rows TYPE REF TO row_list.
     rows = factory=>make( priced~rate( ) ).
     PERFORM old_total.
+    performance = 1.
   ENDMETHOD.
 ENDCLASS.
 """
@@ -321,6 +322,7 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("c", DRIVER, "type", "driver_t page_t handler_t command_t config_t config_t"),
         ("sql", BATCH, "call", "sp_total sp_clean"),
         ("sql", BATCH, "type", "cart_rows"),
+        ("sql", "drop table cart_rows;\n", "type", "cart_rows"),
         ("d", "void f() { if (a.kind == Kind.small) { } }\n", "read", "kind small"),
         ("vhdl", VHDL, "class", "counter util"),
         ("vhdl", VHDL, "call", "adder divider twice go"),
