@@ -42,9 +42,9 @@ module is imported. `alias` has the module, a colon and the name there, and `bou
 """
 
 USAGE_RELATIONS: Final = (
-    "definitions", "callers", "mentions", "subclasses", "implementers", "importers", "callees", "tests",
+    "definitions", "callers", "mentions", "subclasses", "implementers", "importers", "callees", "tests", "text",
 )  # fmt: skip
-"""Relations of a name to places in a tree, in the order of an answer."""
+"""Relations of a name to places in a tree, in the order of an answer. `text` are comments, documents and the like."""
 
 MAX_USAGE_DEPTH: Final = 5
 """Steps from a definition to its callers, and from these to theirs."""

@@ -4,7 +4,8 @@ A server holds the tree open and calls `usages_of`.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 DEFAULT_RELATIONS: Final = ("definitions", "callers", "mentions", "subclasses", "importers")
 MAX_LIMIT: Final = 1_000
 DEFAULT_LIMIT: Final = 20
+TEXT_LIMIT: Final = 5
+"""Lines of text that are shown unless somebody asks for them: uses in code count more."""
+
+_TEXT: Final = "text"
 _MAX_NAME: Final = 500
 _MAX_LISTED: Final = 6
 
@@ -168,13 +173,20 @@ def usages_in(
 
     `check` raises to cancel. Raises: UsageError, DamagedFile.
     """
+    from gitmem.references.text_lines import is_distinctive
     from gitmem.references.usages import UsageFinder
 
     trees.require_intact()
-    name, qualifiers, targets = _find_targets(trees, query)
+    name, qualifiers, targets, written = _find_targets(trees, query)
     finder = UsageFinder(trees.names, is_test_file, check)
-    results = finder.find(targets, name, query.relations or DEFAULT_RELATIONS, query.depth, qualifiers)
-    relations = _read_relations(trees, narrow(results) if narrow is not None else results, query.limit, mask=mask)
+    wanted = query.relations or DEFAULT_RELATIONS
+    results = finder.find(targets, name, wanted, query.depth, qualifiers)
+    if _TEXT in wanted or (wanted == DEFAULT_RELATIONS and is_distinctive(written)):
+        results = _with_text(trees, results, targets, name, written, mask=mask)
+    limits = dict.fromkeys(USAGE_RELATIONS, query.limit)
+    if _TEXT not in wanted:
+        limits[_TEXT] = min(TEXT_LIMIT, query.limit)
+    relations = _read_relations(trees, narrow(results) if narrow is not None else results, limits, mask=mask)
     absent = f"no definition of `{query.text}` in {trees.place_name(None)}; names of libraries match as written"
     return UsageAnswer(
         query,
@@ -186,6 +198,31 @@ def usages_in(
         [*trees.take_notes(), *results.cuts, *([] if targets else [absent])],
         trees.stats,
     )
+
+
+def _with_text(
+    trees: SearchedTrees[State],
+    results: "Found",
+    targets: "Sequence[Definition]",
+    name: str,
+    written: str,
+    *,
+    mask: bool,
+) -> "Found":
+    """Return usages and the lines of text with the name as it is written."""
+    from gitmem.references.usage_order import rank_usages
+
+    usages, cuts = _text_lines(trees, targets, name, written, mask=mask)
+    ranked = rank_usages(trees.names, is_test_file, targets, usages)
+    return results._replace(relations={**results.relations, _TEXT: ranked}, cuts=[*results.cuts, *cuts])
+
+
+def _text_lines(
+    trees: SearchedTrees[State], targets: "Sequence[Definition]", name: str, written: str, *, mask: bool = True
+) -> "tuple[list[Usage], list[str]]":
+    from gitmem.references.text_lines import find_text_lines
+
+    return find_text_lines(trees.names, targets, name, written, partial(trees.read_lines, mask=mask))
 
 
 def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -> "Found":
@@ -204,14 +241,19 @@ def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -
     return results._replace(relations=relations)
 
 
-def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":
-    """Return the name that a query means, the names before it, and its definitions. Raises UsageError."""
+def _find_targets(
+    trees: SearchedTrees[State], query: UsageQuery
+) -> "tuple[str, tuple[str, ...], list[Definition], str]":
+    """Return the name that a query means, the names before it, its definitions, and how text has it.
+
+    Without definitions, text has the names before it as well. Raises UsageError.
+    """
     from gitmem.references.named_definitions import find_definitions, read_name
 
     number, text = trees.split(query.text.strip())
     target = trees.find_definition(number, text, query.folder)
     if target is not None:
-        return target.name, (), [target]
+        return target.name, (), [target], target.name
     if number is None:
         refuse_published_id(text)
     qualifiers, name = read_name(trees.names, text.removesuffix("()"))
@@ -220,10 +262,11 @@ def _find_targets(trees: SearchedTrees[State], query: UsageQuery) -> "tuple[str,
     others = trees.names.definitions(name) if (qualifiers or number is not None) and not targets else []
     # A name behind an import is a library's: `requests.get`.
     is_library = number is None and (not others or bool(trees.names.importers(qualifiers[0])))
-    if not targets and not is_library:
+    written = name if targets else text
+    if not targets and not is_library and (number is not None or not _text_lines(trees, [], name, written)[0]):
         hint = f"definitions: {list_symbols(others)}" if others else "gitmem usages --all NAME"
         raise UsageError(f"no definition of `{text}` in {trees.place_name(number)}", hint=hint)
-    return name, qualifiers, targets
+    return name, qualifiers, targets, written
 
 
 def list_symbols(definitions: "Sequence[Definition]") -> str:
@@ -233,14 +276,29 @@ def list_symbols(definitions: "Sequence[Definition]") -> str:
     return shown if len(symbols) <= _MAX_LISTED else f"{shown} and {len(symbols) - _MAX_LISTED} more"
 
 
-def _read_relations(trees: SearchedTrees[State], results: "Found", limit: int, *, mask: bool) -> list[RelatedPlaces]:
+def _read_relations(
+    trees: SearchedTrees[State], results: "Found", limits: Mapping[str, int], *, mask: bool
+) -> list[RelatedPlaces]:
     """Return the best usages of each relation with their lines."""
-    listed = {relation: usages[:limit] for relation, usages in results.relations.items()}
+    # Comments of one file say the same again; another file is more likely to be news.
+    listed = {relation: usages[: limits[relation]] for relation, usages in results.relations.items()}
+    if _TEXT in listed:
+        listed[_TEXT] = _of_most_files(results.relations[_TEXT], limits[_TEXT])
     rest = iter(read_places(trees, [usage for of_relation in listed.values() for usage in of_relation], mask=mask))
     return [
         RelatedPlaces(relation, len(results.relations[relation]), list(islice(rest, len(shown))))
         for relation, shown in listed.items()
     ]
+
+
+def _of_most_files(usages: "Sequence[Usage]", limit: int) -> "list[Usage]":
+    """Return the first usages, as few as possible of each file, in their order."""
+    in_file = Counter[int]()
+    order: list[tuple[int, int]] = []
+    for place, usage in enumerate(usages):
+        order.append((in_file[usage.entry], place))
+        in_file[usage.entry] += 1
+    return [usages[place] for place in sorted(place for _, place in sorted(order)[:limit])]
 
 
 def read_places(trees: SearchedTrees[State], usages: "Sequence[Usage]", *, mask: bool) -> list[Place]:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     type=click.Choice(USAGE_RELATIONS),
     metavar="RELATION",
     multiple=True,
-    help="Show only definitions, callers, mentions, subclasses, implementers, importers, callees or tests.",
+    help="Show only definitions, callers, mentions, subclasses, implementers, importers, callees, tests or text.",
 )
 @click.option("--depth", type=int, metavar="N", default=1, help="Follow callers, callees and subclasses N steps.")
 @revision_options("Look in a commit, tag, branch or tree, without uncommitted files.")
@@ -69,7 +69,9 @@ def command(
     importers include or render it. A constructor, such as Cart.__init__, is called where an object of its class is
     created, and subclasses are all types that extend, implement or include one. Imports, classes and types that the
     code shows decide which definition a place means; else its name does, and the place says so: "one of 3
-    definitions". Without --relation all but implementers, callees and tests are shown. With `--repo` or `--all` an
+    definitions". Text are the other lines with the name: comments, documents, settings, strings. A single word in small
+    letters is looked for there only with --relation text. Without --relation all but implementers, callees and tests
+    are shown, and five lines of text. With `--repo` or `--all` an
     import of a package leads to the repository that provides it: Python, JavaScript, TypeScript, Go, Rust, Java and
     Kotlin. Then places begin with the name of their repository, and so may NAME and LOCATION. The exit code is 0 with
     results and 1 without.
@@ -81,6 +83,7 @@ def command(
       gitmem usages --rev v0.12 --relation subclasses SessionInterface
       gitmem usages --changed main...HEAD --relation callers url_for
       gitmem usages --relation tests Flask.url_for
+      gitmem usages --relation text DATABASE_URL
       gitmem usages app/views/orders/_form.html.erb
       gitmem usages --repo click --repo flask click:src/click/core.py#Command.invoke
     """

@@ -55,6 +55,10 @@ class JoinedNames:
         """Return the definitions of a name in all files, in the order of trees, paths and lines."""
         return [definition for tree in self._trees for definition in tree.definitions(name)]
 
+    def word_counts(self, text: str) -> list[tuple[int, int]]:
+        """Return the files whose chunks have all words of a text, and how often each has its rarest word."""
+        return [of_file for tree in self._trees for of_file in tree.word_counts(text)]
+
     def importers(self, name: str) -> list[int]:
         """Return the files that import a name."""
         return [entry for tree in self._trees for entry in tree.importers(name)]

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, distinct, is_among
 from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.file_names import Definition, FileNames, find_tests
 from gitmem.references.languages import COMPONENT_ENDINGS, TEMPLATE_ENDINGS
@@ -16,6 +16,7 @@ from gitmem.store.occurrences import DEFINED, IMPORTED
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import MAIN_EXPORT
+from gitmem.words import find_identifiers, split_terms
 
 MAX_DEFINING_FILES: Final = 400
 """Files whose definitions of one name are read. A name with more of them says nothing about which is meant."""
@@ -24,6 +25,7 @@ MAX_CACHED_FILES: Final = 4_000
 MAX_CACHED_NAMES: Final = 20_000
 """Files and names that a process which stays keeps in memory: some 100 MB at most."""
 
+_NO_ROWS: Final = np.zeros(0, np.int64), np.zeros(0, np.uint8)
 _COMPONENT_ENDINGS: Final = tuple(ending.encode() for ending in (*COMPONENT_ENDINGS, *TEMPLATE_ENDINGS))
 
 
@@ -50,6 +52,9 @@ class Names(Protocol):
 
     def names_path(self, module: str, file: FileNames, path: str, tree: int) -> bool:
         """Return the same for a path of a tree, at which there need not be a file."""
+
+    def word_counts(self, text: str) -> list[tuple[int, int]]:
+        """Return the files whose chunks have all words of a text, and how often each has its rarest word."""
 
 
 class TreeNames:
@@ -110,13 +115,39 @@ class TreeNames:
     def entries(self, name: str, roles: int) -> NDArray[np.int64]:
         """Return the files in which a name has one of some roles, ascending."""
         blobs = [base + numbers[(sets & roles) != 0].astype(np.int64) for base, (numbers, sets) in self._postings(name)]
-        if not blobs:
-            return np.zeros(0, np.int64)
+        picked = self._entries_of(np.concatenate(blobs)) if blobs else []
+        return np.sort(np.concatenate(picked)) if picked else np.zeros(0, np.int64)
+
+    def word_counts(self, text: str) -> list[tuple[int, int]]:
+        """Return the files whose chunks have all words of a text, and how often each has its rarest word."""
+        terms = {term for identifier in find_identifiers(text) for term in split_terms(identifier)}
+        rarest, *others = sorted(map(self._rows, terms), key=lambda of_term: len(of_term[0])) or [_NO_ROWS]
+        rows, counts = rarest
+        for other, _ in others:
+            is_in = is_among(rows, other)
+            rows, counts = rows[is_in], counts[is_in]
+        of_row = np.searchsorted(self._snapshot.blob_first, rows, "right") - 1
+        blobs, sums = distinct(of_row), np.bincount(of_row, counts).astype(np.int64)
+        of_blob = zip(self._entries_of(blobs), sums[blobs].tolist(), strict=True)
+        return sorted((entry, most) for entries, most in of_blob for entry in entries.tolist())
+
+    def _rows(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return the rows whose text has a term, and how often each does."""
+        bases = self._snapshot.bases.tolist()
+        packed = [each.find_packed_postings("text", term.encode()) for each in self._snapshot.segments]
+        found = [(base, *each.unpack()) for base, each in zip(bases, packed, strict=False) if each is not None]
+        if not found:
+            return _NO_ROWS
+        return (
+            np.concatenate([base + rows.astype(np.int64) for base, rows, _ in found]),
+            np.concatenate([counts for *_, counts in found]),
+        )
+
+    def _entries_of(self, blobs: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the files of each of some blobs."""
         order, sorted_blobs = self._by_blob
-        wanted = np.concatenate(blobs)
-        starts, ends = np.searchsorted(sorted_blobs, wanted), np.searchsorted(sorted_blobs, wanted, "right")
-        picked = [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return np.sort(np.concatenate(picked)) + self.first if picked else np.zeros(0, np.int64)
+        starts, ends = np.searchsorted(sorted_blobs, blobs), np.searchsorted(sorted_blobs, blobs, "right")
+        return [order[start:end] + self.first for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
     def _postings(self, name: str) -> Iterator[tuple[int, tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]]]:
         for segment, base in zip(self._snapshot.segments, self._snapshot.blob_bases.tolist(), strict=False):

@@ -153,8 +153,7 @@ RELATED: Final = _tool(
 USAGES: Final = _tool(
     "usages",
     "Find usages",
-    "List definitions, callers, subclasses, importers and mentions of a name with their lines. Use it before changing "
-    "something.",
+    "List definitions, callers, subclasses, importers and mentions of a name. Use it before a change.",
     ["name"],
     name={
         "type": "string",

@@ -1,0 +1,78 @@
+"""Find the lines that have a name which is recorded nowhere on them: comments, documents, settings and strings.
+
+They complete the usages that the syntax of the code shows. The postings of the search know which files may have such
+lines, so few files are read. A name there may mean anything, so only names that are no ordinary word are looked for
+unless somebody asks.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+from gitmem.references.file_names import CLASS, CODES, Definition, FileNames
+from gitmem.references.tree_names import Names
+from gitmem.references.usage import Usage
+from gitmem.words import find_identifiers, split_identifier
+
+MAX_FILES: Final = 200
+"""Files with the words of a name in which lines of text are looked for."""
+
+_KIND: Final = "text"
+_BOUND: Final = CODES["bound"]
+_MAX_COUNT: Final = 255
+"""Frequencies of a term are stored up to this one."""
+
+ReadLines = Callable[[Collection[int]], Mapping[int, Sequence[bytes]]]
+"""Returns the lines of some files."""
+
+
+def is_distinctive(name: str) -> bool:
+    """Return whether a name has several parts or a capital, so that a text with it is likely to mean it."""
+    return name[:1].isupper() or sum(len(split_identifier(each)) for each in find_identifiers(name)) > 1
+
+
+def find_text_lines(
+    names: Names, targets: Sequence[Definition], name: str, written: str, read_lines: ReadLines
+) -> tuple[list[Usage], list[str]]:
+    """Return the lines of text with a name, and a note if files were left out. Those near the definitions come first.
+
+    Text may have it `written` with other names before it. Each line may mean any of the definitions of that name.
+    """
+    near = {each.entry for each in targets}
+    counts = sorted(names.word_counts(written), key=lambda count: (count[0] not in near, count[0]))
+    files = [
+        entry
+        for entry, most in counts[:MAX_FILES]
+        if written != name or _may_have_more(names.file(entry), name, most)
+    ]  # fmt: skip
+    has_members = any(each.kind == CLASS for each in targets)
+    meanings = len(names.definitions(name)) if targets else 0
+    usages = [
+        Usage(entry, number, _KIND, ".".join(names.file(entry).scopes.at(number)), _KIND, meanings)
+        for entry, lines in read_lines(files).items()
+        for number in _lines_with(lines, written, _recorded_lines(names.file(entry), name, has_members=has_members))
+    ]
+    cut = f"lines of text are those of {MAX_FILES} of {len(counts):,} files with the words of the name"
+    return usages, [cut] if len(counts) > MAX_FILES else []
+
+
+def _may_have_more(file: FileNames, name: str, most: int) -> bool:
+    """Return whether a file has a name more often than it is recorded there; `most` is how often it has its words."""
+    # One at a place may also be the variable whose type the place shows.
+    places = file.occurrences.find(name.encode())
+    recorded = int((file.occurrences.kinds[places] != _BOUND).sum())
+    return most >= _MAX_COUNT or most > recorded
+
+
+def _recorded_lines(file: FileNames, name: str, *, has_members: bool) -> set[int]:
+    """Return the lines on which a name is recorded, and those that define members of a class of that name."""
+    own = {each.line for each in file.occurrences.at(file.occurrences.find(name.encode()).tolist())}
+    return own.union(each.line for each in file.all_definitions() if name in each.container) if has_members else own
+
+
+def _lines_with(lines: Sequence[bytes], name: str, known: Collection[int]) -> list[int]:
+    """Return the numbers of the lines that have a name as a whole word, but those that are known."""
+    text = name.encode()
+    word = re.compile(rb"(?<![\w$-])" + re.escape(text) + rb"(?![\w$-])")
+    having = (number for number, line in enumerate(lines, 1) if text in line and word.search(line))
+    return [number for number in having if number not in known]
