@@ -55,7 +55,7 @@ def respond(value):
 def later(signer):
     return signer.dump(1)
 """,
-    "web/other.py": "def quiet(signer):\n    return signer.dump(2)\n",
+    "web/other.py": "def quiet(signer):\n    return signer.dump(2)  # of a Signer\n",
     "web/test_app.py": "from helpers import prepare\n\nprepare()\n",
 }
 UNRELATED = {
@@ -148,6 +148,7 @@ def places(members: list[Member], text: str, relation: str, depth: int = 1) -> l
         ("unrelated:sign.sign", "callers", ["unrelated:main.py:3"]),
         ("signing::sign", "definitions", ["unrelated:signing.py:1"]),
         ("Signer", "subclasses", ["web:web/app.py:6"]),
+        ("Signer", "text", ["web:web/other.py:2"]),
         ("Signer.dump", "callers", ["web:web/app.py:17"]),
         ("web:web/app.py#respond", "callees", ["signing:src/signing/core.py:6"]),
         ("prepare", "callers", []),

@@ -98,3 +98,4 @@ def test_older_revisions_staged_and_uncommitted_files_answer_for_themselves(step
     }
     for selection, lines in expected.items():
         assert places(open_tree(stepwise, selection), "first", "callers") == lines, selection
+        assert [place[:10] for place in places(open_tree(stepwise, selection), "first", "text")] == ["notes.md:1"]
