@@ -177,12 +177,12 @@ def usages_in(
     from gitmem.references.usages import UsageFinder
 
     trees.require_intact()
-    name, qualifiers, targets, written = _find_targets(trees, query)
+    name, qualifiers, targets, spelling = _find_targets(trees, query)
     finder = UsageFinder(trees.names, is_test_file, check)
     wanted = query.relations or DEFAULT_RELATIONS
     results = finder.find(targets, name, wanted, query.depth, qualifiers)
-    if _TEXT in wanted or (wanted == DEFAULT_RELATIONS and is_distinctive(written)):
-        results = _with_text(trees, results, targets, name, written, mask=mask)
+    if _TEXT in wanted or (wanted == DEFAULT_RELATIONS and is_distinctive(spelling)):
+        results = _with_text(trees, results, targets, name, spelling, mask=mask)
     limits = dict.fromkeys(USAGE_RELATIONS, query.limit)
     if _TEXT not in wanted:
         limits[_TEXT] = min(TEXT_LIMIT, query.limit)
@@ -205,24 +205,24 @@ def _with_text(
     results: "Found",
     targets: "Sequence[Definition]",
     name: str,
-    written: str,
+    spelling: str,
     *,
     mask: bool,
 ) -> "Found":
-    """Return usages and the lines of text with the name as it is written."""
+    """Return usages and the lines of text with the name, or with its spelling."""
     from gitmem.references.usage_order import rank_usages
 
-    usages, cuts = _text_lines(trees, targets, name, written, mask=mask)
+    usages, cuts = _text_lines(trees, targets, name, spelling, mask=mask)
     ranked = rank_usages(trees.names, is_test_file, targets, usages)
     return results._replace(relations={**results.relations, _TEXT: ranked}, cuts=[*results.cuts, *cuts])
 
 
 def _text_lines(
-    trees: SearchedTrees[State], targets: "Sequence[Definition]", name: str, written: str, *, mask: bool = True
+    trees: SearchedTrees[State], targets: "Sequence[Definition]", name: str, spelling: str, *, mask: bool = True
 ) -> "tuple[list[Usage], list[str]]":
     from gitmem.references.text_lines import find_text_lines
 
-    return find_text_lines(trees.names, targets, name, written, partial(trees.read_lines, mask=mask))
+    return find_text_lines(trees.names, targets, name, spelling, partial(trees.read_lines, mask=mask))
 
 
 def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -> "Found":
@@ -262,11 +262,11 @@ def _find_targets(
     others = trees.names.definitions(name) if (qualifiers or number is not None) and not targets else []
     # A name behind an import is a library's: `requests.get`.
     is_library = number is None and (not others or bool(trees.names.importers(qualifiers[0])))
-    written = name if targets else text
-    if not targets and not is_library and (number is not None or not _text_lines(trees, [], name, written)[0]):
+    spelling = name if targets else text
+    if not targets and not is_library and (number is not None or not _text_lines(trees, [], name, spelling)[0]):
         hint = f"definitions: {list_symbols(others)}" if others else "gitmem usages --all NAME"
         raise UsageError(f"no definition of `{text}` in {trees.place_name(number)}", hint=hint)
-    return name, qualifiers, targets, written
+    return name, qualifiers, targets, spelling
 
 
 def list_symbols(definitions: "Sequence[Definition]") -> str:

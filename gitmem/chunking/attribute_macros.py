@@ -35,6 +35,9 @@ _FUNCTION: Final = re.compile(
 )
 """Words before the name of a function; the name may stand on the next line."""
 
+_SIGNAL: Final = re.compile(rb"emit(?=[ \t]+[A-Za-z_][\w.:>()-]*\()")
+"""Word of Qt before a call, with which the call looks like a declaration."""
+
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 _MACRO: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
 _TEXT: Final = re.compile(rb"[^\n]")
@@ -78,6 +81,7 @@ def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
     lines = b"\n" + data
     for head in _FUNCTION.finditer(lines):
         spans += [(start - 1, end - 1) for start, end in _attributes(lines, head)]
+    spans += [signal.span() for signal in _SIGNAL.finditer(data) if data[signal.start() - 1] in b" \t\n;{})"]
     return spans
 
 

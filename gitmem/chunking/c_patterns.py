@@ -2,14 +2,15 @@
 
 from typing import Final
 
-_TABLES: Final = """
-    (translation_unit (declaration declarator: (init_declarator value: (initializer_list (identifier) @_))))
-    (translation_unit (declaration declarator: (init_declarator value:
-        (initializer_list (initializer_pair value: (identifier) @_)))))
-    (translation_unit (declaration declarator: (init_declarator value:
-        (initializer_list (initializer_list (identifier) @_)))))
-    (translation_unit (declaration declarator: (init_declarator value:
-        (initializer_list (initializer_list (initializer_pair value: (identifier) @_))))))"""
+_TABLES: Final = "\n".join(
+    f"(translation_unit (declaration declarator: (init_declarator value: (initializer_list {item}))))"
+    for item in (
+        "(identifier) @_",
+        "(initializer_pair value: (identifier) @_)",
+        "(initializer_list (identifier) @_)",
+        "(initializer_list (initializer_pair value: (identifier) @_))",
+    )
+)
 """Functions in the tables of drivers and commands, `{.write = write_page}`. Inside of functions they are variables."""
 
 C_PATTERNS: Final = {
@@ -26,6 +27,8 @@ C_PATTERNS: Final = {
         (enum_specifier name: (type_identifier) @_ body: (_))
         (type_definition declarator: (type_identifier) @_)
         (type_definition declarator: (pointer_declarator declarator: (type_identifier) @_))
+        (type_definition declarator: (function_declarator declarator: (type_identifier) @_))
+        (type_definition declarator: (function_declarator declarator: (parenthesized_declarator (type_identifier) @_)))
         (type_definition declarator: (function_declarator
             declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @_))))""",
     "value": """
@@ -75,7 +78,11 @@ CPP_PATTERNS: Final = C_PATTERNS | {
         (new_expression type: (type_identifier) @_)
         (new_expression type: (qualified_identifier name: (type_identifier) @_))""",
     "scope": "(qualified_identifier scope: (namespace_identifier) @_)",
-    "mention": _TABLES + "\n(using_declaration (qualified_identifier name: (identifier) @_))",
+    "mention": _TABLES
+    + """
+        (using_declaration (qualified_identifier name: (identifier) @_))
+        (pointer_expression argument: (qualified_identifier name: (identifier) @_))
+        (pointer_expression argument: (qualified_identifier name: (template_function name: (identifier) @_)))""",
     "base": """
         (base_class_clause (type_identifier) @_)
         (base_class_clause (qualified_identifier name: (type_identifier) @_))

@@ -37,7 +37,10 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         (lazy_pattern(rb"std::"), "cpp"),
         (lazy_pattern(rb"#include <(?:string|vector|memory|map|iostream|cstdint|cstddef|utility|type_traits)>"), "cpp"),
         (
-            line_pattern(rb"class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):"),
+            line_pattern(
+                rb"(?:enum[ \t]+)?class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w"
+                rb"|(?:public|private|protected):|(?:virtual|explicit|constexpr)[ \t]"
+            ),
             "cpp",
         ),
     ],

@@ -75,6 +75,9 @@ _MEMBER_MARKS: Final = (b".", b"->", b"::")
 _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go", "dart", "zig"})
 """Languages whose calls show by the bytes after a name. Patterns for them would capture most names twice."""
 
+_WITH_VARIABLES: Final = frozenset({"c", "cpp"})
+"""Languages with patterns that do not find all variables outside of functions."""
+
 _TAGGED: Final = frozenset({"vue", "svelte", "astro"})
 """Languages whose names are tags."""
 
@@ -145,6 +148,10 @@ def _find_units(
     data: bytes, root: Node, language: str, outline: "Unit", known: Mapping[int, bytes]
 ) -> "Iterable[UnitName]":
     """Return the names of units that are not among the known definitions, if the language needs them."""
+    if language in _WITH_VARIABLES:
+        from gitmem.chunking.unit_names import find_variables
+
+        return find_variables(data, outline)
     # The units of Terraform are blocks and their attributes, which have names of other forms.
     if language in PATTERNS or language == "terraform" or not has_names(language):
         return ()

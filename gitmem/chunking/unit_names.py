@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gitmem.chunking.grammar import Node
+from gitmem.chunking.grammar import NAMESPACE, Node
 from gitmem.chunking.occurrence_query import KIND_OF_UNIT
 from gitmem.chunking.outline import Piece, Unit
 from gitmem.named_tuple import NamedTuple
@@ -16,6 +16,7 @@ _PROSE: Final = re.compile(
 """Node types in which a name is a word of prose."""
 
 _STRING: Final = re.compile(r"(?:^|_)(?:string|quoted)")
+_EXTERN: Final = re.compile(rb"^[ \t]*extern\s+(?!\")", re.MULTILINE)
 _MAX_LOOKUPS: Final = 100_000
 """Nodes that are looked up in one file. Each name needs one, and one for each comment above it that mentions it."""
 
@@ -61,6 +62,25 @@ def find_unit_names(
                     yield from (UnitName(start, "" if number else kind, name) for number, start in enumerate(places))
                     if places:
                         break
+
+
+def find_variables(data: bytes, outline: Unit) -> Iterator[UnitName]:
+    """Yield the names of the variables outside of functions and classes, whatever is around them.
+
+    Patterns of nodes would have to name each: namespaces, `extern "C"`, and conditions, which functions have as well.
+    """
+    todo = [outline]
+    while todo:
+        for piece in todo.pop().pieces or ():
+            if piece.unit is not None and piece.unit.shape == NAMESPACE:
+                todo.append(piece.unit)
+            chunk_type = piece.unit.chunk_type if piece.unit is not None else piece.chunk_type
+            if chunk_type == "constant" and piece.name:
+                head = re.compile(rb"(?<!\w)" + re.escape(piece.name.encode()) + rb"(?=\s*[\[=;{(,])")
+                name = head.search(data, piece.start, piece.end)
+                # Another file defines what is `extern`.
+                if name is not None and not _EXTERN.search(data, piece.start, name.start()):
+                    yield UnitName(name.start(), "value", name[0])
 
 
 def _is_inside(starts: Sequence[int], piece: Piece) -> bool:

@@ -254,7 +254,7 @@ class FileNames:
         return frozenset((each.line, _text(each.name)) for each in marked)
 
     def _is_constructor(self, definition: Definition, classes: Set[str]) -> bool:
-        """Return whether a definition is a constructor: whoever calls it means the class, which has the same name."""
+        """Return whether a definition is a constructor: a call of it means the class, which has the same name."""
         if definition.kind == CLASS:
             return False
         # A constructor of Dart may have no body, and so no chunk that shows its class.

@@ -32,25 +32,25 @@ def is_distinctive(name: str) -> bool:
 
 
 def find_text_lines(
-    names: Names, targets: Sequence[Definition], name: str, written: str, read_lines: ReadLines
+    names: Names, targets: Sequence[Definition], name: str, spelling: str, read_lines: ReadLines
 ) -> tuple[list[Usage], list[str]]:
     """Return the lines of text with a name, and a note if files were left out. Those near the definitions come first.
 
-    Text may have it `written` with other names before it. Each line may mean any of the definitions of that name.
+    Text has the `spelling`, which may begin with other names. Each line may mean any of the definitions of that name.
     """
     near = {each.entry for each in targets}
-    counts = sorted(names.word_counts(written), key=lambda count: (count[0] not in near, count[0]))
+    counts = sorted(names.word_counts(spelling), key=lambda count: (count[0] not in near, count[0]))
     files = [
         entry
         for entry, most in counts[:MAX_FILES]
-        if written != name or _may_have_more(names.file(entry), name, most)
+        if spelling != name or _may_have_more(names.file(entry), name, most)
     ]  # fmt: skip
     has_members = any(each.kind == CLASS for each in targets)
     meanings = len(names.definitions(name)) if targets else 0
     usages = [
         Usage(entry, number, _KIND, ".".join(names.file(entry).scopes.at(number)), _KIND, meanings)
         for entry, lines in read_lines(files).items()
-        for number in _lines_with(lines, written, _recorded_lines(names.file(entry), name, has_members=has_members))
+        for number in _lines_with(lines, spelling, _recorded_lines(names.file(entry), name, has_members=has_members))
     ]
     cut = f"lines of text are those of {MAX_FILES} of {len(counts):,} files with the words of the name"
     return usages, [cut] if len(counts) > MAX_FILES else []

@@ -135,12 +135,12 @@ class TreeNames:
         """Return the rows whose text has a term, and how often each does."""
         bases = self._snapshot.bases.tolist()
         packed = [each.find_packed_postings("text", term.encode()) for each in self._snapshot.segments]
-        found = [(base, *each.unpack()) for base, each in zip(bases, packed, strict=False) if each is not None]
-        if not found:
+        parts = [(base, *each.unpack()) for base, each in zip(bases, packed, strict=False) if each is not None]
+        if not parts:
             return _NO_ROWS
         return (
-            np.concatenate([base + rows.astype(np.int64) for base, rows, _ in found]),
-            np.concatenate([counts for *_, counts in found]),
+            np.concatenate([base + rows.astype(np.int64) for base, rows, _ in parts]),
+            np.concatenate([counts for *_, counts in parts]),
         )
 
     def _entries_of(self, blobs: NDArray[np.int64]) -> list[NDArray[np.int64]]:

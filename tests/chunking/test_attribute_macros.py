@@ -25,6 +25,10 @@ from tests.chunking.names_in_file import names_of
         ("    return NULL || find(a);", "return NULL || find(a);"),
         ("    else IF_FOUND find(a);", "else IF_FOUND find(a);"),
         ("class LIB_API Node : public Base {", "class Node : public Base {"),
+        ("void f() { emit changed(1); }", "void f() { changed(1); }"),
+        ("if (a) emit list->changed();", "if (a) list->changed();"),
+        ("  Q_EMIT changed();", "Q_EMIT changed();"),
+        ("remit changed(); emit = 1; emit(2);", "remit changed(); emit = 1; emit(2);"),
     ],
 )
 def test_attributes_are_blanked_and_types_are_not(text: str, plain: str) -> None:

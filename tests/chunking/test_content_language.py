@@ -11,7 +11,9 @@ from gitmem.chunking.languages import language_of
     [
         ("a.h", "#import <Foundation/Foundation.h>\n@interface A\n@end\n", "objc"),
         ("a.h", "namespace a {}\n", "cpp"),
-        ("a.h", "int f(void);\n", "c"),
+        ("a.h", "enum class Kind { A };\n", "cpp"),
+        ("a.h", "struct A {\n  virtual int f();\n};\n", "cpp"),
+        ("a.h", "int f(void);\nenum kind { A };\n", "c"),
         ("a.v", "module counter (\n  input clk\n);\nendmodule\n", "verilog"),
         ("a.v", "module main\n\nfn main() {\n}\n", "v"),
         ("a.v", "From Coq Require Import List.\nLemma a : True.\nProof. Qed.\n", "rocq"),

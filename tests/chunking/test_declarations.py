@@ -239,6 +239,35 @@ command_t commands[] = { { "run", run_all }, { .run = stop_all } };
 int put(int port) { config_t own = { .port = port }; return sizeof(port) + sizeof(config_t); }
 """
 
+GUARDED = """#ifndef RING_H
+#define RING_H
+// kLimit = 1 is the old one
+static const int kLimit = 3;
+extern int ring_count;
+typedef int compare_rings(const void *a);
+typedef void (APIENTRY clear_ring)(int x);
+#if WIDE
+int ring_width[4];
+int widen(int by) {
+#ifdef FAST
+  int inner = by;
+#endif
+  return inner;
+}
+#endif
+#endif
+"""
+SHOP = """namespace shop {
+constexpr int kMost{3};
+static std::map<int, int> prices_;
+extern "C" { int g_sold = 0; }
+void Cart::open() {
+  connect(list, &List::changed, this, &Cart::on_change);
+  auto f = &tools::half<int>;
+}
+}
+"""
+
 BATCH = """EXEC dbo.sp_total @Size = 1;
 GO
 EXECUTE [sales].[sp_clean];
@@ -320,6 +349,10 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("abap", ABAP, "call", "make rate old_total"),
         ("c", DRIVER, "name", "write_page on_reset on_tick run_all stop_all"),
         ("c", DRIVER, "type", "driver_t page_t handler_t command_t config_t config_t"),
+        ("c", GUARDED, "value", "RING_H kLimit ring_width"),
+        ("c", GUARDED, "class", "compare_rings clear_ring"),
+        ("cpp", SHOP, "value", "kMost prices_ g_sold"),
+        ("cpp", SHOP, "name", "changed on_change half"),
         ("sql", BATCH, "call", "sp_total sp_clean"),
         ("sql", BATCH, "type", "cart_rows"),
         ("sql", "drop table cart_rows;\n", "type", "cart_rows"),

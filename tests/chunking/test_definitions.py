@@ -11,7 +11,7 @@ from gitmem.types import DEFINING, OCCURRENCE_KINDS
     [
         ("c", "enum color { RED, GREEN };\n", "color RED GREEN"),
         ("c", "typedef int (*handler_t)(int);\nstatic const int limit = 5;\nint counter;\n", "handler_t limit counter"),
-        ("c", "static struct ops table = { 1 };\nint *list[2];\n", "table"),
+        ("c", "static struct ops table = { 1 };\nint *list[2];\n", "table list"),
         ("c", "int f(void) { int local = 1; return local; }\n", "f"),
         ("cpp", "enum class Mode { Fast };\nconstexpr int kMax = 3;\nclass A { int f_; };\n", "Mode Fast kMax A f_"),
         ("cpp", "class Later;\nstruct Opaque;\ntypedef struct Opaque opaque_t;\nclass A {};\n", "opaque_t A"),
