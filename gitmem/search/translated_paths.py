@@ -5,12 +5,13 @@ from typing import Final
 
 from gitmem.lazy_pattern import lazy_pattern
 
-# The languages of ISO 639-1 whose codes name nothing else. English is the language of most sources: `docs/en-US/` is no
-# translation, and `lang/en/` is one of many.
+# The languages of ISO 639-1, and some of ISO 639-3, whose codes name nothing else, as `ast` does. English is the
+# language of most sources: `docs/en-US/` is no translation, and `lang/en/` is one of many.
 _LANGUAGE_CODES: Final = frozenset(
     "af am ar az be bg bn bs ca cs cy da de el eo es et eu fa fi fil fo fr ga gd gl gu he hi hr hu hy id is it ja jv "
     "ka kk km kn ko ku ky lb lo lt lv mk ml mn mr ms mt my nb ne nl nn no pa pl ps pt ro ru si sk sl so sq sr sv sw ta "
-    "te tg th tk tl tr tt ug uk ur uz vi xh yi zh zu".split()
+    "te tg th tk tl tr tt ug uk ur uz vi xh yi zh zu "
+    "ckb csb dsb gsw hsb kab ltg oc szl".split()
 )
 _SOURCE_LOCALES: Final = ("Base", "en")
 _FOLDERS: Final = frozenset("dicts lang langs language languages l10n localization translation translations".split())
@@ -26,8 +27,8 @@ _FOLDER_ENDINGS: Final = (*_RESOURCE_ENDINGS, ".ts")
 _BUNDLE_ENDINGS: Final = (".arb", ".properties")
 """Endings of files that are mostly texts of a program: `messages_de.properties`, `app_de.arb`."""
 
-_SUFFIX: Final = lazy_pattern(r"_([a-z]{2,3})(?:[-_]([A-Za-z]{2,4}|[0-9]{3}))?$")
-"""Language and region at the end of a name: `keepassxc_pt_BR.ts`."""
+_SUFFIX: Final = lazy_pattern(r"_([a-z]{2,3})(?:[-_]([A-Za-z]{2,4}|[0-9]{3}))?(?:@[A-Za-z]+)?$")
+"""Language, region and script at the end of a name: `keepassxc_pt_BR.ts`, `webui_sr@latin.ts`."""
 
 _SCRIPTS: Final = frozenset(("Arab", "Cyrl", "Hans", "Hant", "Latn"))
 _ANDROID: Final = "values-"

@@ -24,6 +24,7 @@ _TRANSLATIONS = (
     "lang/de/auth.php lang/pt_BR/auth.php lang/en/auth.php locale/de.po po/fr.po app/res/values-zh-rTW/strings.xml "
     "app/de.lproj/Main.strings Strings.de.resx dicts/pt-br.edn metadata/zh-Hans/about.xml src/translations/nl.ts "
     "docs/zh-CN/guide.md messages.es_419.json share/translations/app_pt_BR.ts share/translations/app_en_GB.ts "
+    "www/translations/web_sr@latin.ts www/translations/web_ltg.ts "
     "l10n/app_de.arb src/main/resources/messages_zh_Hans.properties lang/strings_fr.json"
 )
 _DOCUMENTS = (
@@ -32,7 +33,7 @@ _DOCUMENTS = (
 )
 _PLAIN = (
     "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
-    "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c "
+    "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c lang/ast/a.c "
     "src/history.rs app/LicenseModel.cs licenses_controller.rb "
     "changes.go historyBuffer.ts news_feed.dart src/de.py src/is.rs "
     "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js "
