@@ -237,7 +237,8 @@ class DefinitionsByName:
     def fixtures(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the `conftest.py` of the folder of a file, or else of the nearest above.
 
-        Pytest passes them to the functions whose parameters have their names.
+        Pytest passes them to the functions whose parameters have their names. Without one there, they are the fixtures
+        of modules, which `pytest_plugins` may name.
         """
         found = [each for each in self.of_family(file, name) if not each.container]
         folders = [posixpath.dirname(self._names.file(each.entry).path) + "/" for each in found]
@@ -247,7 +248,11 @@ class DefinitionsByName:
             if posixpath.basename(self._names.file(each.entry).path) == _CONFTEST
             and (posixpath.dirname(file.path) + "/").startswith(folder.lstrip("/"))
         ]
-        nearest = max((size for size, _ in above), default=0)
+        if not above:
+            files = [(self._names.file(each.entry), each) for each in found]
+            of_modules = [(of, each) for of, each in files if posixpath.basename(of.path) != _CONFTEST]
+            return [each for of, each in of_modules if of.is_fixture(each)]
+        nearest = max(size for size, _ in above)
         return [each for size, each in above if size == nearest]
 
     def in_package(self, file: FileNames, name: str) -> list[Definition]:

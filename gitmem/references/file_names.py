@@ -240,6 +240,18 @@ class FileNames:
         others = (each for each in self._defining if each.receiver not in _NO_OBJECTS)
         return frozenset((each.line, _text(each.name)) for each in others)
 
+    def is_fixture(self, definition: Definition) -> bool:
+        """Return whether a function of Python is decorated as a fixture of tests."""
+        return definition.line in self._fixture_lines
+
+    @cached_property
+    def _fixture_lines(self) -> frozenset[int]:
+        places = self.occurrences.find(b"fixture")
+        decorators = self.occurrences.lines[places[self.occurrences.kinds[places] == CODES["decorator"]]]
+        lines = np.array([each.line for each in self._defining], np.int64)
+        following = np.searchsorted(lines, decorators)
+        return frozenset(lines[following[following < len(lines)]].tolist())
+
     def is_private(self, definition: Definition) -> bool:
         """Return whether a definition is known in its class, file or module alone."""
         if self.family in PRIVATE_BY_NAME:

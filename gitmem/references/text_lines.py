@@ -6,10 +6,10 @@ unless somebody asks.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from gitmem.references.file_names import CLASS, CODES, Definition, FileNames
+from gitmem.references.file_names import CLASS, CODES, FUNCTION, Definition, FileNames
 from gitmem.references.tree_names import Names
 from gitmem.references.usage import Usage
 from gitmem.words import find_identifiers, split_identifier
@@ -50,7 +50,7 @@ def find_text_lines(
     usages = [
         Usage(entry, number, _KIND, ".".join(names.file(entry).scopes.at(number)), _KIND, meanings)
         for entry, lines in read_lines(files).items()
-        for number in _lines_with(lines, spelling, _recorded_lines(names.file(entry), name, has_members=has_members))
+        for number in _new_lines(names.file(entry), lines, name, spelling, has_members=has_members)
     ]
     cut = f"lines of text are those of {MAX_FILES} of {len(counts):,} files with the words of the name"
     return usages, [cut] if len(counts) > MAX_FILES else []
@@ -64,15 +64,25 @@ def _may_have_more(file: FileNames, name: str, most: int) -> bool:
     return most >= _MAX_COUNT or most > recorded
 
 
-def _recorded_lines(file: FileNames, name: str, *, has_members: bool) -> set[int]:
-    """Return the lines on which a name is recorded, and those that define members of a class of that name."""
-    own = {each.line for each in file.occurrences.at(file.occurrences.find(name.encode()).tolist())}
-    return own.union(each.line for each in file.all_definitions() if name in each.container) if has_members else own
+def _new_lines(
+    file: FileNames, lines: Sequence[bytes], name: str, spelling: str, *, has_members: bool
+) -> Iterator[int]:
+    """Yield the lines that have a name as a whole word and are in no function that uses the name on a recorded line.
 
-
-def _lines_with(lines: Sequence[bytes], name: str, known: Collection[int]) -> list[int]:
-    """Return the numbers of the lines that have a name as a whole word, but those that are known."""
-    text = name.encode()
+    Neither is a line that defines a member of a class of that name.
+    """
+    text = spelling.encode()
     word = re.compile(rb"(?<![\w$-])" + re.escape(text) + rb"(?![\w$-])")
-    having = (number for number, line in enumerate(lines, 1) if text in line and word.search(line))
-    return [number for number in having if number not in known]
+    known = set(file.occurrences.lines[file.occurrences.find(name.encode())].tolist())
+    around = {scope for line in known if (scope := file.scopes.at(line)) and _is_function(file, scope)}
+    if has_members:
+        known.update(each.line for each in file.all_definitions() if name in each.container)
+    for number, line in enumerate(lines, 1):
+        if text in line and number not in known and word.search(line):
+            scope = file.scopes.at(number)
+            if not any(scope[:size] in around for size in range(1, len(scope) + 1)):
+                yield number
+
+
+def _is_function(file: FileNames, scope: tuple[str, ...]) -> bool:
+    return any(each.kind == FUNCTION and each.container == scope[:-1] for each in file.definitions(scope[-1]))

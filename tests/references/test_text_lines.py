@@ -27,6 +27,10 @@ FILES = {
         "def buy():\n"
         "    return ShopCart().add_item(1)\n"
     ),
+    "shop/ship.py": (
+        "def ship_it():\n    return 1\n\n# ship_it runs at night.\n\n"
+        "def run():\n    # ship_it twice\n    ship_it()\n    def again():\n        return 'ship_it'\n    return again\n"
+    ),
     "docs/guide.md": "# Guide\n\nCall `add_item` on a ShopCart, not on a MyShopCart or ShopCart2.\n",
     "settings.yaml": "shop:\n  handler: shop.cart.ShopCart\n  ADD_ITEM_LIMIT: 3\n  add-item: 1\n  label: keys.total\n",
     "native/total.cpp": "class TotalRing {\n  int size();\n};\n",
@@ -51,8 +55,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("add_item", ["docs/guide.md:3"]),
         # The line that defines a member begins with the name of its class.
         ("TotalRing", ["native/ring.cpp:3"]),
-        # A word of prose is looked for on request.
-        ("total", ["native/ring.cpp:1", "settings.yaml:5", "shop/cart.py:7"]),
+        # A word of prose is looked for on request, and not in the function itself.
+        ("total", ["native/ring.cpp:1", "settings.yaml:5"]),
+        # The lines of a function that calls it say nothing new; those of the class of such a function may.
+        ("ship_it", ["shop/ship.py:4"]),
     ],
 )
 def test_lines_that_no_reference_is_on_are_text(shop: Searcher, name: str, lines: list[str]) -> None:

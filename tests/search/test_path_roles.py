@@ -33,7 +33,8 @@ _DOCUMENTS = (
 )
 _PLAIN = (
     "include/single/a.h v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile "
-    "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c lang/ast/a.c "
+    "external.py src/t/a.js app/en.lproj/Main.xib app/Base.lproj/Main.xib java/lang/Object.java lang/go/parser.c "
+    "lang/ast/a.c "
     "src/history.rs app/LicenseModel.cs licenses_controller.rb "
     "changes.go historyBuffer.ts news_feed.dart src/de.py src/is.rs "
     "values-xx/strings.xml no-op.json my_app-XX.js values-large/strings.xml it_works.py no-op.js "
