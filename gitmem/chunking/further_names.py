@@ -191,6 +191,7 @@ _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     **dict.fromkeys(("c", "objc", "glsl", "ispc"), _C),
     **dict.fromkeys(("cpp", "cuda", "arduino", "hlsl"), _CPP),
     "cmake": (_mentions,),
+    "java": (_mentions,),
     "kotlin": (_mentions, _generic_calls),
     **dict.fromkeys(("javascript", "typescript", "tsx"), (_main_exports,)),
     "rust": (_macro_calls,),

@@ -161,6 +161,7 @@ _JAVA: Final = {
         (marker_annotation name: (scoped_identifier name: (identifier) @_))
         (annotation name: (identifier) @_)
         (annotation name: (scoped_identifier name: (identifier) @_))""",
+    "mention": "(method_reference (_) . (identifier) @_)",
     "read": "(field_access field: (identifier) @_)",
     "bound": """
         (formal_parameter name: (identifier) @_)
@@ -321,7 +322,10 @@ PATTERNS: Final[Mapping[str, Patterns]] = {
 }  # fmt: skip
 """Patterns of references by language, and of definitions other than units with a field `name`."""
 
-_CALL_WORDS: Final = ("call", "invocation", "application")
+_CALL_WORDS: Final = frozenset({"call", "invocation", "application"})
+_PARTS: Final = frozenset("arg args argument body modifier name omitted signature suffix syntax".split())
+"""Last words of node types that are parts of calls."""
+
 _NAMES: Final = ("identifier", "simple_identifier", "word", "constant")
 
 
@@ -330,7 +334,8 @@ def generic_patterns(node_types: Collection[str]) -> Patterns:
 
     The name of a compound child is its last identifier.
     """
-    calls = sorted(name for name in node_types if any(word in name.split("_") for word in _CALL_WORDS))
+    words = {name: name.split("_") for name in node_types}
+    calls = sorted(name for name in node_types if _CALL_WORDS & {*words[name]} and words[name][-1] not in _PARTS)
     patterns = {
         "call": [f"({call} . (_) @_)" for call in calls],
         "type": ["(type_identifier) @_"] if "type_identifier" in node_types else [],

@@ -63,12 +63,16 @@ _FIXTURE: Final = _Statement(
 )
 """Tests and fixtures of pytest, which calls the fixtures that their parameters name."""
 
+_SELECTOR: Final = _Statement("name", lazy_pattern(rb"@selector\([ \t]*(?P<names>[A-Za-z_]\w*)"), is_certain=True)
+"""Method of Objective-C that is called back."""
+
 _LISP_CLASS: Final = _extending(
     rb"\n[ \t]*+\((?:defclass|define-condition)\s+[^\s()]+\s+\((?P<names>[^()]*)\)", is_certain=True
 )
 
 _STATEMENTS: Final[Mapping[str, Sequence[_Statement]]] = {
     "python": (_FIXTURE,),
+    "objc": (_SELECTOR,),
     "ruby": (_INCLUDED, _CREATED, _CALLBACK),
     "crystal": (
         _INCLUDED,

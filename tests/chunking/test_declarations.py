@@ -268,6 +268,12 @@ void Cart::open() {
 }
 """
 
+METHODS = "class A {\n  void run() {\n    xs.map(Cart::total).map(this::half).map(Cart::new);\n  }\n}\n"
+SELECTORS = "@implementation A\n- (void)run {\n  [b add:self to:@selector(open_help:)];\n}\n@end\n"
+OVERLOADS = (
+    "library Slot {\n  function take(bool a) public { use(a); }\n\n  function take(uint b) public { use(b); }\n}\n"
+)
+
 BATCH = """EXEC dbo.sp_total @Size = 1;
 GO
 EXECUTE [sales].[sp_clean];
@@ -349,6 +355,10 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
         ("abap", ABAP, "call", "make rate old_total"),
         ("c", DRIVER, "name", "write_page on_reset on_tick run_all stop_all"),
         ("c", DRIVER, "type", "driver_t page_t handler_t command_t config_t config_t"),
+        ("java", METHODS, "name", "Cart total half Cart"),
+        ("objc", SELECTORS, "name", "open_help"),
+        ("solidity", OVERLOADS, "function", "take take"),
+        ("solidity", OVERLOADS, "call", "use use"),
         ("c", GUARDED, "value", "RING_H kLimit ring_width"),
         ("c", GUARDED, "class", "compare_rings clear_ring"),
         ("cpp", SHOP, "value", "kMost prices_ g_sold"),

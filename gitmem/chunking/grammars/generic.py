@@ -53,6 +53,9 @@ _CHUNK_TYPES: Final = {
     "category": "impl", "module": "module", "package": "module", "mixin": "trait", "extension": "impl",
     "entity": "class", "architecture": "class", "enumeration": "enum",
 }  # fmt: skip
+_OVERLOADING: Final = frozenset({"apex", "d", "haxe", "nim", "solidity"})
+"""Languages in which neighbours of one name are functions of their own: they take other arguments."""
+
 _NAMESPACES: Final = frozenset({"namespace", "package", "module"})
 _MERGEABLE: Final = frozenset({"type", "input", "schema", "model", "typedef", "newtype", "data", "resource"})
 _NAME_SUFFIXES: Final = ("name", "identifier", "symbol")
@@ -82,7 +85,8 @@ def make_generic(language: str) -> Grammar:
         name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator")
     )
     # Functions defined by several clauses, as in Erlang: neighbours of one name are one unit.
-    joins = " ".join(name for name, rule in table.items() if rule.shape == LEAF)
+    clauses = [name for name, rule in table.items() if rule.shape == LEAF] if language not in _OVERLOADING else []
+    joins = " ".join(clauses)
     return make_grammar(language, table, comments=comments, prefixes=prefixes, joins=joins)
 
 
