@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, Generic
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.repository_selection import refuse_published_id
-from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, is_test_file, label_of
+from gitmem.answering.searched_trees import (
+    OneTree,
+    SearchedTrees,
+    State,
+    answer_from_tree,
+    is_test_file,
+    label_of,
+    path_weight,
+)
 from gitmem.answering.source_lines import line_at
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
@@ -26,7 +34,7 @@ from gitmem.workspace import Workspace
 # numpy and the search are loaded while `git status` runs.
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
-    from gitmem.references.file_names import Definition
+    from gitmem.references.file_names import Definition, FileNames
     from gitmem.references.usage import Usage
     from gitmem.references.usages import Found
 
@@ -213,8 +221,13 @@ def _with_text(
     from gitmem.references.usage_order import rank_usages
 
     usages, cuts = _text_lines(trees, targets, name, spelling, mask=mask)
-    ranked = rank_usages(trees.names, is_test_file, targets, usages)
+    ranked = rank_usages(trees.names, _is_minor_file, targets, usages)
     return results._replace(relations={**results.relations, _TEXT: ranked}, cuts=[*results.cuts, *cuts])
+
+
+def _is_minor_file(file: "FileNames") -> bool:
+    """Return whether a file is a test, example, document, translation or the like."""
+    return path_weight(file.path, file.may_test) < 1
 
 
 def _text_lines(

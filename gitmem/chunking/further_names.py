@@ -2,7 +2,7 @@
 
 They are exports without a name, functions that macros of C make, prototypes, scopes of C++, calls in macros of Rust,
 calls of Kotlin that its grammar takes for comparisons, calls of Ruby without brackets, functions that functional
-languages pass on, and targets of CMake.
+languages pass on, signals of QML, and targets of CMake.
 """
 
 import re
@@ -149,6 +149,14 @@ def _generic_calls(data: bytes, places: Places, captures: Captures) -> None:
             places[start] = _CALL, data[start:end][:MAX_NAME]
 
 
+def _handled_signals(data: bytes, places: Places, captures: Captures) -> None:
+    """Add the signals of QML that handlers name: `onRowSelected: ...` for `rowSelected`."""
+    for node in captures.get("handler", ()):
+        text = data[node.start_byte : node.end_byte]
+        if text[:2] == b"on" and text[2:3].isupper() and len(text) <= MAX_NAME:
+            places[node.start_byte + 2] = _NAME, text[2:3].lower() + text[3:]
+
+
 def _main_exports(data: bytes, places: Places, captures: Captures) -> None:
     """Define the functions and classes that a module of JavaScript exports without a name: `export default () => 1`."""
     for node in captures.get("main", ()):
@@ -192,6 +200,7 @@ _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     **dict.fromkeys(("cpp", "cuda", "arduino", "hlsl"), _CPP),
     "cmake": (_mentions,),
     "java": (_mentions,),
+    "qmljs": (_handled_signals,),
     "kotlin": (_mentions, _generic_calls),
     **dict.fromkeys(("javascript", "typescript", "tsx"), (_main_exports,)),
     "rust": (_macro_calls,),

@@ -286,6 +286,13 @@ def _razor(statement: str) -> Iterator[Import]:
     return _READERS["csharp"](statement) if statement.startswith("using") else _template(statement)
 
 
+def _qml(statement: str) -> Iterator[Import]:
+    """Read a script or folder, `import "../tools.js" as Tools`. Other modules are those of libraries."""
+    module = _STRING.search(statement)
+    if module is not None:
+        yield Import("", module[1], _as_pair(statement[module.end() - 1 :])[1])
+
+
 def _as_pair(text: str) -> tuple[str, str]:
     """Return the name and the alias of `name as alias`."""
     parts = text.split()
@@ -305,6 +312,7 @@ _READERS: Final[Mapping[str, Callable[[str], Iterator[Import]]]] = {
     "csharp": _dotted(".", "global|using|static", last_is_name=False),
     "php": _php,
     "c": _include, "cpp": _include,
+    "qmljs": _qml,
     "ruby": _ruby,
     "perl": _perl,
     "scala": _scala, "elixir": _elixir, "elm": _exposing, "purescript": _exposing, "gleam": _gleam,

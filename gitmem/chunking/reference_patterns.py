@@ -55,6 +55,19 @@ _GRAPHQL: Final = {
     "base": "(implements_interfaces (named_type (name) @_))",
 }
 _PRISMA: Final = {"type": "(non_null_type (identifier) @_)"}
+_QML: Final = {
+    "call": """
+        (call_expression function: (identifier) @_)
+        (call_expression function: (member_expression property: (property_identifier) @_))
+        (new_expression constructor: (identifier) @_)
+        (ui_object_definition type_name: (identifier) @_)
+        (ui_object_definition type_name: (nested_identifier) @_)
+        (ui_object_definition_binding type_name: (identifier) @_)""",
+    "read": "(member_expression property: (property_identifier) @_)",
+    "import": "(ui_import) @_",
+    "name": "(identifier) @_",
+    "handler": "(ui_binding name: (identifier) @_) (function_declaration name: (identifier) @_)",
+}
 _APEX: Final = {
     "call": """
         (method_invocation name: (identifier) @_)
@@ -165,7 +178,7 @@ REFERENCES: Final[Mapping[str, Patterns]] = {
     "vhdl": _VHDL, "powershell": _POWERSHELL,
     "fish": _FISH, "bash": _BASH, "perl": _PERL, "sql": _SQL, "graphql": _GRAPHQL, "prisma": _PRISMA, "make": _MAKE,
     "vue": _VUE, "svelte": _SVELTE, "astro": _ASTRO, "proto": _PROTO, "cmake": _CMAKE, "lua": _LUA,
-    "groovy": _GROOVY, "terraform": _TERRAFORM, "apex": _APEX,
+    "groovy": _GROOVY, "terraform": _TERRAFORM, "apex": _APEX, "qmljs": _QML,
 }  # fmt: skip
 """Patterns of references alone. All other grammars have those of `generic_patterns`."""
 

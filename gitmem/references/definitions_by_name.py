@@ -105,7 +105,7 @@ class DefinitionsByName:
         key = (*self._key(file, name), file.may_test)
         if key not in self._members_by_name:
             matches = self.of_family(file, name)
-            inside = [each for each in matches if each.container]
+            inside = [each for each in matches if each.container or self._names.file(each.entry).is_object]
             # In other languages than JavaScript, a function inside of a function is a member of a local class at most.
             members = [each for each in inside if file.family in RENAMING or not self.is_local(each)]
             may_be_other = name in OTHER_MEMBERS.get(file.family, ()) or not members

@@ -18,6 +18,7 @@ from gitmem.references.languages import (
     FLAT,
     HEADERS,
     METHOD_CALLING,
+    OBJECT_ENDING,
     PRIVATE_BY_NAME,
     PRIVATE_OUTSIDE_OF_CLASSES,
     QUALIFIED_IN_FOLDER,
@@ -79,7 +80,10 @@ def find_tests(snapshot: Snapshot, blobs: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 class FileNames:
-    """Names in one file of a tree; `tree` is its number, if a query looks in several."""
+    """Names in one file of a tree; `tree` is its number, if a query looks in several.
+
+    Definitions at the top level of one that `is_object` are members of its component.
+    """
 
     def __init__(
         self, entry: int, path: str, language: str, occurrences: Occurrences, snapshot: Snapshot, blob: int, tree: int
@@ -92,6 +96,7 @@ class FileNames:
         self.calls_methods = language in METHOD_CALLING
         self.extends_types = language in EXTENDING
         self.component = component_of(path)
+        self.is_object = path.endswith(OBJECT_ENDING)
         self.beside = posixpath.splitext(path)[0] + CODE_BESIDE[language] if language in CODE_BESIDE else ""
         self.occurrences = occurrences
         self._snapshot = snapshot

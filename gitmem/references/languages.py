@@ -5,7 +5,7 @@ from typing import Final
 
 _FAMILIES: Final = (
     ("python",),
-    ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs", "angular"),
+    ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs", "angular", "qmljs"),
     ("java", "kotlin", "scala", "groovy"),
     ("c", "cpp", "objc", "cuda"),
     ("elixir", "erlang", "heex"),
@@ -87,8 +87,9 @@ DECLARING: Final = frozenset({"c", "python", "ada", "ocaml", "fsharp"})
 HEADERS: Final = (".h", ".hh", ".hpp", ".hxx", ".pyi", ".ads", ".mli", ".fsi")
 """Families that declare in one file what another one defines, and the ends of such files."""
 
-COMPONENT_ENDINGS: Final = (".vue", ".svelte", ".astro", ".razor")
-"""Ends of files that define a component with the name of the file."""
+OBJECT_ENDING: Final = ".qml"
+COMPONENT_ENDINGS: Final = (".vue", ".svelte", ".astro", ".razor", OBJECT_ENDING)
+"""Ends of files that define a component with the name of the file. One that is an object has its members."""
 
 TEMPLATE_ENDINGS: Final = (
     ".erb", ".ejs", ".html", ".htm", ".jinja", ".jinja2", ".j2", ".njk", ".tera", ".twig", ".liquid", ".hbs",

@@ -77,6 +77,7 @@ def _new_lines(
     around = {scope for line in known if (scope := file.scopes.at(line)) and _is_function(file, scope)}
     if has_members:
         known.update(each.line for each in file.all_definitions() if name in each.container)
+    # Nearly all lines are without the name, and the expression is slower than the search for its text.
     for number, line in enumerate(lines, 1):
         if text in line and number not in known and word.search(line):
             scope = file.scopes.at(number)

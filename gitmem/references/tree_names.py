@@ -123,6 +123,7 @@ class TreeNames:
         terms = {term for identifier in find_identifiers(text) for term in split_terms(identifier)}
         rarest, *others = sorted(map(self._rows, terms), key=lambda of_term: len(of_term[0])) or [_NO_ROWS]
         rows, counts = rarest
+        # A chunk that has all words of a name need not have the name, which its lines show.
         for other, _ in others:
             is_in = is_among(rows, other)
             rows, counts = rows[is_in], counts[is_in]

@@ -88,6 +88,10 @@ def test_the_usual_relations_show_few_lines_of_text_from_many_files(shop: Search
     )
 
 
+def test_documents_are_behind_settings(shop: Searcher) -> None:
+    assert places(shop, "ShopCart", "text")[-1] == "docs/guide.md:3"
+
+
 def test_the_usual_relations_look_for_no_ordinary_word(shop: Searcher) -> None:
     assert "text" not in [each.relation for each in ask(shop, "total", *DEFAULT_RELATIONS).relations]
     assert "text" in [each.relation for each in ask(shop, "ShopCart", *DEFAULT_RELATIONS).relations]

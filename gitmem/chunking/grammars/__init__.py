@@ -23,7 +23,7 @@ _MODULES: Final = {
     **dict.fromkeys(("vim", "gleam", "graphql", "prisma", "elm", "make", "glsl", "hlsl"), "others"),
     "fsharp": "fsharp", "fsharp_signature": "fsharp",
     "bitbake": "bitbake", "haxe": "haxe",
-    "powershell": "powershell", "perl": "perl", "groovy": "groovy", "pascal": "pascal",
+    "qmljs": "qml", "powershell": "powershell", "perl": "perl", "groovy": "groovy", "pascal": "pascal",
     "ada": "pascal", "verilog": "hardware", "vhdl": "hardware", "ocaml": "ocaml", "ocaml_interface": "ocaml",
     **dict.fromkeys(
         (
