@@ -235,7 +235,8 @@ def _text_lines(
 ) -> "tuple[list[Usage], list[str]]":
     from gitmem.references.text_lines import find_text_lines
 
-    return find_text_lines(trees.names, targets, name, spelling, partial(trees.read_lines, mask=mask))
+    read_lines = partial(trees.read_lines, mask=mask)
+    return find_text_lines(trees.names, targets, name, spelling, read_lines, _is_minor_file)
 
 
 def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -> "Found":

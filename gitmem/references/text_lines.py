@@ -32,14 +32,22 @@ def is_distinctive(name: str) -> bool:
 
 
 def find_text_lines(
-    names: Names, targets: Sequence[Definition], name: str, spelling: str, read_lines: ReadLines
+    names: Names,
+    targets: Sequence[Definition],
+    name: str,
+    spelling: str,
+    read_lines: ReadLines,
+    is_minor: Callable[[FileNames], bool],
 ) -> tuple[list[Usage], list[str]]:
-    """Return the lines of text with a name, and a note if files were left out. Those near the definitions come first.
+    """Return the lines of text with a name, and a note if files were left out.
 
     Text has the `spelling`, which may begin with other names. Each line may mean any of the definitions of that name.
+    Those that are left out are in files that are minor, such as translations, before others.
     """
     near = {each.entry for each in targets}
-    counts = sorted(names.word_counts(spelling), key=lambda count: (count[0] not in near, count[0]))
+    counts = names.word_counts(spelling)
+    if len(counts) > MAX_FILES:
+        counts.sort(key=lambda count: (count[0] not in near, is_minor(names.file(count[0])), count[0]))
     files = [
         entry
         for entry, most in counts[:MAX_FILES]

@@ -35,6 +35,7 @@ FILES = {
     "settings.yaml": "shop:\n  handler: shop.cart.ShopCart\n  ADD_ITEM_LIMIT: 3\n  add-item: 1\n  label: keys.total\n",
     "native/total.cpp": "class TotalRing {\n  int size();\n};\n",
     "native/ring.cpp": '#include "total.h"\nint TotalRing::size() {\n  return 1; // of a TotalRing\n}\n',
+    "zone/limits.py": "# SHOP_LIMIT is the most.\n",
     "shop.env": "SHOP_URL=https://shop.test\n",
     **{f"copies/note_{number}.md": f"# Note {number}\n\nSHOP_LIMIT here\n" for number in range(MAX_FILES + 20)},
 }
@@ -84,7 +85,7 @@ def test_the_usual_relations_show_few_lines_of_text_from_many_files(shop: Search
     assert (text.total, len({place.path for place in text.places})) == (MAX_FILES, TEXT_LIMIT)
     assert (
         answer.notes[0]
-        == f"lines of text are those of {MAX_FILES} of {MAX_FILES + 20} files with the words of the name"
+        == f"lines of text are those of {MAX_FILES} of {MAX_FILES + 21} files with the words of the name"
     )
 
 
