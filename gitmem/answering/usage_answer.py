@@ -5,7 +5,7 @@ A server holds the tree open and calls `usages_of`.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic
@@ -190,7 +190,7 @@ def usages_in(
     wanted = query.relations or DEFAULT_RELATIONS
     results = finder.find(targets, name, wanted, query.depth, qualifiers)
     if _TEXT in wanted or (wanted == DEFAULT_RELATIONS and is_distinctive(spelling)):
-        results = _with_text(trees, results, targets, name, spelling, mask=mask)
+        results = _with_text(trees, results, targets, name, spelling, mask=mask, check=check)
     limits = dict.fromkeys(USAGE_RELATIONS, query.limit)
     if _TEXT not in wanted:
         limits[_TEXT] = min(TEXT_LIMIT, query.limit)
@@ -216,11 +216,12 @@ def _with_text(
     spelling: str,
     *,
     mask: bool,
+    check: Callable[[], None],
 ) -> "Found":
-    """Return usages and the lines of text with the name, or with its spelling."""
+    """Return usages, and the lines of text that have the name as it is spelled there."""
     from gitmem.references.usage_order import rank_usages
 
-    usages, cuts = _text_lines(trees, targets, name, spelling, mask=mask)
+    usages, cuts = _text_lines(trees, targets, name, spelling, mask=mask, check=check)
     ranked = rank_usages(trees.names, _is_minor_file, targets, usages)
     return results._replace(relations={**results.relations, _TEXT: ranked}, cuts=[*results.cuts, *cuts])
 
@@ -231,11 +232,20 @@ def _is_minor_file(file: "FileNames") -> bool:
 
 
 def _text_lines(
-    trees: SearchedTrees[State], targets: "Sequence[Definition]", name: str, spelling: str, *, mask: bool = True
+    trees: SearchedTrees[State],
+    targets: "Sequence[Definition]",
+    name: str,
+    spelling: str,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
 ) -> "tuple[list[Usage], list[str]]":
     from gitmem.references.text_lines import find_text_lines
 
-    read_lines = partial(trees.read_lines, mask=mask)
+    def read_lines(entries: Collection[int]) -> Mapping[int, Sequence[bytes]]:
+        check()
+        return trees.read_lines(entries, mask=mask)
+
     return find_text_lines(trees.names, targets, name, spelling, read_lines, _is_minor_file)
 
 
@@ -294,9 +304,9 @@ def _read_relations(
     trees: SearchedTrees[State], results: "Found", limits: Mapping[str, int], *, mask: bool
 ) -> list[RelatedPlaces]:
     """Return the best usages of each relation with their lines."""
-    # Comments of one file say the same again; another file is more likely to be news.
     listed = {relation: usages[: limits[relation]] for relation, usages in results.relations.items()}
     if _TEXT in listed:
+        # Further comments of a file say little that is new; another file may.
         listed[_TEXT] = _of_most_files(results.relations[_TEXT], limits[_TEXT])
     rest = iter(read_places(trees, [usage for of_relation in listed.values() for usage in of_relation], mask=mask))
     return [

@@ -16,6 +16,7 @@ _PROSE: Final = re.compile(
 """Node types in which a name is a word of prose."""
 
 _STRING: Final = re.compile(r"(?:^|_)(?:string|quoted)")
+_DECLARED: Final = re.compile(rb"\s*[\[=;{(,]")
 _EXTERN: Final = re.compile(rb"^[ \t]*extern\s+(?!\")", re.MULTILINE)
 _MAX_LOOKUPS: Final = 100_000
 """Nodes that are looked up in one file. Each name needs one, and one for each comment above it that mentions it."""
@@ -76,11 +77,23 @@ def find_variables(data: bytes, outline: Unit) -> Iterator[UnitName]:
                 todo.append(piece.unit)
             chunk_type = piece.unit.chunk_type if piece.unit is not None else piece.chunk_type
             if chunk_type == "constant" and piece.name:
-                head = re.compile(rb"(?<!\w)" + re.escape(piece.name.encode()) + rb"(?=\s*[\[=;{(,])")
-                name = head.search(data, piece.start, piece.end)
+                name = piece.name.encode()
+                start = _find_declared(data, name, piece)
                 # Another file defines what is `extern`.
-                if name is not None and not _EXTERN.search(data, piece.start, name.start()):
-                    yield UnitName(name.start(), "value", name[0])
+                if start >= 0 and not _EXTERN.search(data, piece.start, start):
+                    yield UnitName(start, "value", name)
+
+
+def _find_declared(data: bytes, name: bytes, piece: Piece) -> int:
+    """Return where a piece declares a variable: the first place before a value, size or end; -1 without one."""
+    # Comments above it may have the name, and its type may begin with it.
+    at = data.find(name, piece.start, piece.end)
+    while at >= 0:
+        end = at + len(name)
+        if not _is_letter(data[at - 1 : at], b"") and _DECLARED.match(data, end):
+            return at
+        at = data.find(name, end, piece.end)
+    return -1
 
 
 def _is_inside(starts: Sequence[int], piece: Piece) -> bool:

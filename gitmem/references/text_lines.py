@@ -17,6 +17,7 @@ from gitmem.words import find_identifiers, split_identifier
 MAX_FILES: Final = 200
 """Files with the words of a name in which lines of text are looked for."""
 
+_FILES_AT_ONCE: Final = 20
 _KIND: Final = "text"
 _BOUND: Final = CODES["bound"]
 _MAX_COUNT: Final = 255
@@ -48,16 +49,15 @@ def find_text_lines(
     counts = names.word_counts(spelling)
     if len(counts) > MAX_FILES:
         counts.sort(key=lambda count: (count[0] not in near, is_minor(names.file(count[0])), count[0]))
-    files = [
-        entry
-        for entry, most in counts[:MAX_FILES]
-        if spelling != name or _may_have_more(names.file(entry), name, most)
-    ]  # fmt: skip
+    in_words = spelling != name
+    files = [entry for entry, most in counts[:MAX_FILES] if in_words or _may_have_more(names.file(entry), name, most)]
     has_members = any(each.kind == CLASS for each in targets)
     meanings = len(names.definitions(name)) if targets else 0
     usages = [
         Usage(entry, number, _KIND, ".".join(names.file(entry).scopes.at(number)), _KIND, meanings)
-        for entry, lines in read_lines(files).items()
+        # The lines of all files could take hundreds of megabytes.
+        for first in range(0, len(files), _FILES_AT_ONCE)
+        for entry, lines in read_lines(files[first : first + _FILES_AT_ONCE]).items()
         for number in _new_lines(names.file(entry), lines, name, spelling, has_members=has_members)
     ]
     cut = f"lines of text are those of {MAX_FILES} of {len(counts):,} files with the words of the name"
