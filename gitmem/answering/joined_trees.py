@@ -21,13 +21,19 @@ from gitmem.answering.repository_selection import (
     start_repositories,
 )
 from gitmem.answering.search_query import Query, SearchFilters
-from gitmem.answering.searched_trees import OfRepositories, SearchedRepositories, definition_of_location, path_weight
+from gitmem.answering.searched_trees import (
+    OfRepositories,
+    SearchedRepositories,
+    definition_of_location,
+    path_weight,
+    whole_file,
+)
 from gitmem.answering.source_lines import read_source_lines
 from gitmem.answering.tree_packages import read_packages
 from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
-from gitmem.git.path_encoding import path_bytes
+from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.named_tuple import NamedTuple
@@ -204,6 +210,18 @@ class JoinedTrees:
             return None
         definition = definition_of_location(self.members[of].searcher, text, folder if number is None else "")
         return definition and definition._replace(entry=definition.entry + self._first[of])
+
+    def find_file(self, number: int | None, text: str, folder: str) -> int | None:
+        """Return the file of a repository whose path a text is, without a number in the user's own one."""
+        of = self.own if number is None else number
+        if of is None:
+            return None
+        entry = whole_file(self.members[of].searcher, text, folder if number is None else "")
+        return None if entry is None else entry + self._first[of]
+
+    def path_of(self, entry: int) -> str:
+        of = self.tree_of(entry)
+        return path_text(self.members[of].searcher.view.path(entry - self._first[of]))
 
     def _refuse_location(self, text: str) -> None:
         """Raise UsageError for a location that names no repository: the user's own one is not among these."""

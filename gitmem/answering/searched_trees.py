@@ -100,6 +100,12 @@ class SearchedTrees(Protocol[State]):
     def find_definition(self, number: int | None, text: str, folder: str) -> "Definition | None":
         """Return the definition that a location names; None if the text is a name. Raises UsageError."""
 
+    def find_file(self, number: int | None, text: str, folder: str) -> int | None:
+        """Return the file whose path a text is, None if it is none or a component. Raises UsageError."""
+
+    def path_of(self, entry: int) -> str:
+        """Return the path of a file, of which the index may have no names."""
+
     def find_files(self, path: str, folder: str, first: str) -> MappedPath:
         """Return the files below a path, see `map_path`. Raises UsageError."""
 
@@ -161,6 +167,12 @@ class OneTree:
 
     def find_definition(self, _number: int | None, text: str, folder: str) -> "Definition | None":
         return definition_of_location(self.searcher, text, folder)
+
+    def find_file(self, _number: int | None, text: str, folder: str) -> int | None:
+        return whole_file(self.searcher, text, folder)
+
+    def path_of(self, entry: int) -> str:
+        return path_text(self.searcher.view.path(entry))
 
     def find_files(self, path: str, folder: str, first: str) -> MappedPath:
         return resolve_path(self.searcher, path, folder, first=first)
@@ -229,6 +241,19 @@ def label_of(trees: SearchedTrees[State], entry: int) -> str:
     repository = trees.repository(entry)
     path = trees.names.file(entry).path
     return f"{repository}:{path}" if repository else path
+
+
+def whole_file(searcher: "Searcher", text: str, folder: str) -> int | None:
+    """Return the file of a tree whose path a text is, None if it is none or a component."""
+    from gitmem.answering.location_lookup import find_location, has_path
+    from gitmem.references.named_definitions import component_at
+
+    tree = searcher.indexed_tree
+    if not has_path(tree, text, folder):
+        return None
+    entry = find_location(tree, text, folder).entry
+    is_component = searcher.names.has_names(entry) and component_at(searcher.names, entry) is not None
+    return None if is_component else entry
 
 
 def definition_of_location(searcher: "Searcher", text: str, folder: str) -> "Definition | None":

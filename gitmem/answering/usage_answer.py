@@ -3,6 +3,7 @@
 A server holds the tree open and calls `usages_of`.
 """
 
+import posixpath
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -45,6 +46,9 @@ TEXT_LIMIT: Final = 5
 """Lines of text that are shown unless somebody asks for them: uses in code count more."""
 
 _TEXT: Final = "text"
+_FILE_RELATIONS: Final = ("importers", _TEXT)
+"""Relations of a whole file."""
+
 _MAX_NAME: Final = 500
 _MAX_LISTED: Final = 6
 
@@ -185,16 +189,18 @@ def usages_in(
     from gitmem.references.usages import UsageFinder
 
     trees.require_intact()
+    number, text = trees.split(query.text.strip())
+    entry = trees.find_file(number, text, query.folder)
+    if entry is not None:
+        return _usages_of_file(trees, query, entry, mask=mask, check=check, narrow=narrow)
     name, qualifiers, targets, spelling = _find_targets(trees, query)
     finder = UsageFinder(trees.names, is_test_file, check)
     wanted = query.relations or DEFAULT_RELATIONS
     results = finder.find(targets, name, wanted, query.depth, qualifiers)
     if _TEXT in wanted or (wanted == DEFAULT_RELATIONS and is_distinctive(spelling)):
         results = _with_text(trees, results, targets, name, spelling, mask=mask, check=check)
-    limits = dict.fromkeys(USAGE_RELATIONS, query.limit)
-    if _TEXT not in wanted:
-        limits[_TEXT] = min(TEXT_LIMIT, query.limit)
-    relations = _read_relations(trees, narrow(results) if narrow is not None else results, limits, mask=mask)
+    shown = narrow(results) if narrow is not None else results
+    relations = _read_relations(trees, shown, _limits(query), mask=mask)
     absent = f"no definition of `{query.text}` in {trees.place_name(None)}; names of libraries match as written"
     return UsageAnswer(
         query,
@@ -206,6 +212,50 @@ def usages_in(
         [*trees.take_notes(), *results.cuts, *([] if targets else [absent])],
         trees.stats,
     )
+
+
+def _usages_of_file(
+    trees: SearchedTrees[State],
+    query: UsageQuery,
+    entry: int,
+    *,
+    mask: bool,
+    check: Callable[[], None],
+    narrow: "Callable[[Found], Found] | None",
+) -> UsageAnswer[State]:
+    """Return the imports of a whole file, and the lines of text with its name. Raises UsageError, DamagedFile."""
+    from gitmem.references.file_importers import find_importers, name_in_text
+    from gitmem.references.usage_order import rank_usages
+    from gitmem.references.usages import Found
+
+    path = trees.path_of(entry)
+    wanted = _FILE_RELATIONS if query.relations in ((), DEFAULT_RELATIONS) else query.relations
+    if not set(wanted) <= set(_FILE_RELATIONS):
+        hint = f"its relations are importers and text; add a line or a symbol for others, for example `{path}:1`"
+        raise UsageError(f"`{path}` is a whole file", hint=hint)
+    relations: dict[str, list[Usage]] = {}
+    importers, cuts = find_importers(trees.names, path, trees.tree_of(entry), check)
+    if "importers" in wanted:
+        relations["importers"] = rank_usages(trees.names, is_test_file, (), importers)
+    if _TEXT in wanted:
+        known = {(usage.entry, usage.line) for usage in importers}
+        name = name_in_text(path)
+        usages, more_cuts = _text_lines(trees, (), name, name, mask=mask, check=check)
+        new = (usage for usage in usages if (usage.entry, usage.line) not in known)
+        relations[_TEXT] = rank_usages(trees.names, _is_minor_file, (), new)
+        cuts += more_cuts
+    results = Found(relations, cuts)
+    places = _read_relations(trees, narrow(results) if narrow is not None else results, _limits(query), mask=mask)
+    notes = [*trees.take_notes(), *cuts]
+    return UsageAnswer(query, posixpath.basename(path), [path], 1, trees.state(), places, notes, trees.stats)
+
+
+def _limits(query: UsageQuery) -> dict[str, int]:
+    """Return the number of places of each relation that are shown."""
+    limits = dict.fromkeys(USAGE_RELATIONS, query.limit)
+    if _TEXT not in query.relations:
+        limits[_TEXT] = min(TEXT_LIMIT, query.limit)
+    return limits
 
 
 def _with_text(

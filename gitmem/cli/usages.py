@@ -65,16 +65,16 @@ def command(
 
     NAME may be qualified by classes, packages and folders (Flask.make_response, flask.Flask, com.shop.Cart). LOCATION
     is PATH:LINE for the definition at or around a line, PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro,
-    Razor), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
-    importers include or render it. A constructor, such as Cart.__init__, is called where an object of its class is
-    created, and subclasses are all types that extend, implement or include one. Imports, classes and types that the
-    code shows decide which definition a place means; else its name does, and the place says so: "one of 3
-    definitions". Text are the other lines with the name: comments, documents, settings, strings. A single word in small
-    letters is looked for there only with --relation text. Without --relation all but implementers, callees and tests
-    are shown, and five lines of text. With `--repo` or `--all` an
-    import of a package leads to the repository that provides it: Python, JavaScript, TypeScript, Go, Rust, Java and
-    Kotlin. Then places begin with the name of their repository, and so may NAME and LOCATION. The exit code is 0 with
-    results and 1 without.
+    Razor, QML), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
+    importers include or render it. The path of any other file shows what imports it, and text with its name. A
+    constructor, such as Cart.__init__, is called where an object of its class is created, and subclasses are all types
+    that extend, implement or include one. Imports, classes and types that the code shows decide which definition a
+    place means; else its name does, and the place says so: "one of 3 definitions". Text are the other lines with the
+    name: comments, documents, settings, strings. A single word in small letters is looked for there only with
+    --relation text. Without --relation all but implementers, callees and tests are shown, and five lines of text. With
+    `--repo` or `--all` an import of a package leads to the repository that provides it: Python, JavaScript,
+    TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository, and so may NAME and
+    LOCATION. The exit code is 0 with results and 1 without.
 
     \b
     Examples:
@@ -85,6 +85,7 @@ def command(
       gitmem usages --relation tests Flask.url_for
       gitmem usages --relation text DATABASE_URL
       gitmem usages app/views/orders/_form.html.erb
+      gitmem usages --relation importers src/flask/json/provider.py
       gitmem usages --repo click --repo flask click:src/click/core.py#Command.invoke
     """
     names = repository_names(repositories, everything=everything)

@@ -119,8 +119,9 @@ def _ecma(module: str, path: str, importer: str, tree: TreePaths) -> bool:
         return name in (posixpath.join(wanted, main) for main in _MAINS) and not tree.has_path(f"{wanted}/index.js")
     alias = _ECMA_ALIAS.match(module)
     if alias:
-        wanted = _without_ending(module[alias.end() :])
-        return any(("/" + each).endswith("/" + wanted) for each in (name, posixpath.dirname(name)) if each)
+        return _ends_with(name, _without_ending(module[alias.end() :]))
+    if module.startswith("@") and _ends_with(name, _without_ending(module[1:])):
+        return True  # `@constants/keys`, as a setting of the compiler names the folder
     parts = module.split("/")
     size = 2 if module.startswith("@") and len(parts) > 1 else 1
     folders = tree.package_folders("/".join(parts[:size]), "package.json")
@@ -130,6 +131,11 @@ def _ecma(module: str, path: str, importer: str, tree: TreePaths) -> bool:
         is_inside = parts[size - 1] in posixpath.dirname(path).split("/")
     rest = "/".join(parts[size:])
     return is_inside and (not rest or ("/" + name).find("/" + _without_ending(rest)) >= 0)
+
+
+def _ends_with(name: str, wanted: str) -> bool:
+    """Return whether the path of a file or its folder ends with another one."""
+    return any(("/" + each).endswith("/" + wanted) for each in (name, posixpath.dirname(name)) if each)
 
 
 def _is_in_package(path: str, folder: str) -> bool:

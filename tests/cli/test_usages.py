@@ -69,7 +69,7 @@ def test_a_name_that_nothing_has_is_no_result(cli: Cli, indexed: Repo) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["src/cookies.py"], "`src/cookies.py` is a whole file"),
+        (["--relation", "callers", "src/cookies.py"], "`src/cookies.py` is a whole file"),
         (["docs/guide.md:3"], "no definition at or around"),
         (["src/cookies.py:999"], "no definition at or around"),
         (["src/cookies.py#nothing"], "no symbol `nothing`"),

@@ -85,8 +85,10 @@ def test_a_script_calls_functions_of_other_scripts(page: Searcher, place: str, c
 
 def test_a_component_is_named_by_its_file(page: Searcher) -> None:
     assert places(page, "src/parts/SidePanel.vue", "importers") == ["src/App.vue:2"]
+    # It is no component itself, and imported as the file that it is.
+    assert places(page, "svelte/ui/button/index.ts", "importers") == ["svelte/Page.svelte:2"]
     with pytest.raises(UsageError, match="whole file"):
-        places(page, "svelte/ui/button/index.ts", "importers")
+        places(page, "svelte/ui/button/index.ts", "callers")
 
 
 def test_who_imports_a_component(page: Searcher) -> None:

@@ -27,7 +27,7 @@ def test_usages_are_listed_by_relation_between_fences(indexed: Repo) -> None:
 
 def test_bad_names_and_relations_are_refused(indexed: Repo) -> None:
     async def action(client: Client) -> None:
-        assert "is a whole file" in await refused(client, "usages", name="src/cookies.py")
+        assert "is a whole file" in await refused(client, "usages", name="src/cookies.py", relation=["callees"])
         assert "unknown relation `uses`" in await refused(client, "usages", name="x", relation="uses")
         assert "nothing in this tree has the name `nobody`" in await ask(client, "usages", name="nobody")
 
