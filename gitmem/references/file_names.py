@@ -198,7 +198,7 @@ class FileNames:
         if self.family in RENAMING:
             definitions = [self._with_file_name(definition) for definition in definitions]
         if self.component:
-            whole = Definition(self.entry, 1, CLASS, self.component, ())
+            whole = Definition(self.entry, self._root_line, CLASS, self.component, ())
             # A macro at the beginning of a template is what its line defines.
             above = sum(each.line == 1 for each in definitions) if self.component.startswith("/") else 0
             definitions.insert(above, whole)
@@ -206,6 +206,14 @@ class FileNames:
             classes = {each.symbol for each in definitions if each.kind == CLASS}
             definitions = [each for each in definitions if not self._is_constructor(each, classes)]
         return definitions
+
+    @property
+    def _root_line(self) -> int:
+        """Line at which a component begins: of an object that of its type, which comes before all others."""
+        if not self.is_object:
+            return 1
+        types = self.occurrences.lines[self.occurrences.kinds == CODES["call"]].tolist()
+        return int(types[0]) if types else 1
 
     def _with_file_name(self, definition: Definition) -> Definition:
         """Return the main export of a module, if it has no name, with that of the file; others as they are."""

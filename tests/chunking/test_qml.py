@@ -79,7 +79,7 @@ def test_a_file_is_a_component_and_a_script_is_imported(tmp_path_factory: pytest
         "tools.js": "function clearAll(first) {\n  return first;\n}\n",
     }
     with indexed_files(tmp_path_factory.mktemp("qml"), files) as searcher:
-        assert places(searcher, "Panel", "definitions") == ["ui/Panel.qml:1"]
+        assert places(searcher, "Panel", "definitions") == ["ui/Panel.qml:5"]
         assert places(searcher, "Panel", "callers") == ["ui/Main.qml:2+"]
         callers = sorted(places(searcher, "resetRows", "callers"))
         assert callers == ["ui/Main.qml:5", "ui/Panel.qml:12", "ui/Panel.qml:17", "ui/Panel.qml:22"]
