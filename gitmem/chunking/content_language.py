@@ -39,7 +39,7 @@ _PATTERNS: Final[Mapping[str, Sequence[tuple[re.Pattern[bytes], str]]]] = {
         (
             line_pattern(
                 rb"(?:enum[ \t]+)?class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w"
-                rb"|(?:public|private|protected):|(?:virtual|explicit|constexpr)[ \t]"
+                rb"|(?:public|private|protected):|(?:virtual|explicit)[ \t][\w:<>,*&~ \t]*\w\(|constexpr[ \t]+\w"
             ),
             "cpp",
         ),

@@ -14,6 +14,7 @@ from gitmem.chunking.languages import language_of
         ("a.h", "enum class Kind { A };\n", "cpp"),
         ("a.h", "struct A {\n  virtual int f();\n};\n", "cpp"),
         ("a.h", "int f(void);\nenum kind { A };\n", "c"),
+        ("a.h", "/* What is in\n   virtual memory (of pages) and\n   explicit about it.\n*/\nint f(void);\n", "c"),
         ("a.v", "module counter (\n  input clk\n);\nendmodule\n", "verilog"),
         ("a.v", "module main\n\nfn main() {\n}\n", "v"),
         ("a.v", "From Coq Require Import List.\nLemma a : True.\nProof. Qed.\n", "rocq"),
