@@ -193,7 +193,7 @@ def usages_in(
     entry = trees.find_file(number, text, query.folder)
     if entry is not None:
         return _usages_of_file(trees, query, entry, mask=mask, check=check, narrow=narrow)
-    name, qualifiers, targets, spelling = _find_targets(trees, query)
+    name, qualifiers, targets, spelling = _find_targets(trees, number, text, query.folder)
     finder = UsageFinder(trees.names, is_test_file, check)
     wanted = query.relations or DEFAULT_RELATIONS
     results = finder.find(targets, name, wanted, query.depth, qualifiers)
@@ -316,16 +316,15 @@ def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -
 
 
 def _find_targets(
-    trees: SearchedTrees[State], query: UsageQuery
+    trees: SearchedTrees[State], number: int | None, text: str, folder: str
 ) -> "tuple[str, tuple[str, ...], list[Definition], str]":
-    """Return the name that a query means, the names before it, its definitions, and how text has it.
+    """Return the name that a text means, the names before it, its definitions, and how other text has it.
 
     Without definitions, text has the names before it as well. Raises UsageError.
     """
     from gitmem.references.named_definitions import find_definitions, read_name
 
-    number, text = trees.split(query.text.strip())
-    target = trees.find_definition(number, text, query.folder)
+    target = trees.find_definition(number, text, folder)
     if target is not None:
         return target.name, (), [target], target.name
     if number is None:

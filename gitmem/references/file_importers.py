@@ -1,7 +1,8 @@
 """Find the statements that import a file as a whole, or something of it: by its path, not by the names that it defines.
 
 An import says a path in the way of its language. It has the name of the file, or of the folder if the file is the main
-one of a folder or package, so the postings of the search know which files may have one.
+one of a folder or package, so the postings of the search know which files may have one. Where that name is all that
+fits, as of `#include "config.h"` in another folder, the import is found by name alone.
 """
 
 import posixpath
@@ -49,8 +50,8 @@ def find_importers(
     for entry, _ in counts[:MAX_FILES]:
         check()
         file = names.file(entry)
-        lines = _importing_lines(names, file, path, tree, word)
-        usages += [Usage(entry, line, "import", ".".join(file.scopes.at(line)), "import", 1) for line in lines]
+        for line, rule in _importing_lines(names, file, path, tree, word):
+            usages.append(Usage(entry, line, "import", ".".join(file.scopes.at(line)), rule, 1))
     left = len(counts) - MAX_FILES
     return unique_lines(usages), [f"{left:,} of {len(counts):,} files were not read"] if left > 0 else []
 
@@ -72,8 +73,8 @@ def _stem(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _importing_lines(names: Names, file: FileNames, path: str, tree: int, word: str) -> Iterator[int]:
-    """Yield the first line of the imports from each module that is the file at a path."""
+def _importing_lines(names: Names, file: FileNames, path: str, tree: int, word: str) -> Iterator[tuple[int, str]]:
+    """Yield the first line of the imports from each module that is the file at a path, and how it was found."""
     modules: set[str] = set()
     occurrences = file.occurrences
     for each in occurrences.at(np.flatnonzero(is_among(occurrences.kinds, _IMPORTS)).tolist()):
@@ -86,7 +87,15 @@ def _importing_lines(names: Names, file: FileNames, path: str, tree: int, word: 
             module = receiver
         if module not in modules and _is_import_of(names, file, module, name, path, tree, word):
             modules.add(module)
-            yield each.line
+            is_sure = file.family in _WITH_RULES | _BY_NAME or _ends_there(module, path, file.path)
+            yield each.line, "import" if is_sure else "name"
+
+
+def _ends_there(module: str, path: str, importer: str) -> bool:
+    """Return whether a path in an import leads from its file to the other, or ends it with a folder."""
+    near = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
+    ends = path, posixpath.splitext(path)[0]
+    return near in ends or ("/" in module and any(f"/{end}".endswith(f"/{module}") for end in ends))
 
 
 def _is_import_of(names: Names, file: FileNames, module: str, name: str, path: str, tree: int, word: str) -> bool:

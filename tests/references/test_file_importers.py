@@ -31,6 +31,8 @@ FILES = {
     "c/ring.h": "int ring_size(void);\n",
     "c/ring.c": '#include "ring.h"\n',
     "c/main.c": '#include "c/ring.h"\n#include "string.h"\n/* see ring.h */\n',
+    "d/ring.h": "int other_ring(void);\n",
+    "d/own.c": '#include "ring.h"\n',
     "rb/list.rb": "class List\nend\n",
     "rb/use.rb": "require_relative 'list'\nrequire 'listing'\n",
     "CMakeLists.txt": "add_library(ring c/ring.c)\n",
@@ -56,13 +58,24 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("till/print.go", ["main.go:3"]),
         ("src/stock.rs", ["src/use_it.rs:1", "src/use_it.rs:2"]),
         ("java/com/shop/Order.java", ["java/com/app/Main.java:3"]),
-        ("c/ring.h", ["c/main.c:1", "c/ring.c:1"]),
+        ("c/ring.h", ["c/main.c:1", "c/ring.c:1", "d/own.c:1"]),
         ("c/ring.c", []),
         ("rb/list.rb", ["rb/use.rb:1"]),
     ],
 )
 def test_imports_lead_to_a_file(shop: Searcher, path: str, importers: list[str]) -> None:
     assert sorted(places(shop, path, "importers")) == importers
+
+
+def test_an_import_by_name_alone_says_so(shop: Searcher) -> None:
+    (related,) = ask(shop, "c/ring.h", "importers").relations
+    assert {f"{place.path} {place.rule}" for place in related.places} == {
+        "c/main.c import",
+        "c/ring.c import",
+        "d/own.c name",
+    }
+    (related,) = ask(shop, "rb/list.rb", "importers").relations
+    assert [place.rule for place in related.places] == ["import"]
 
 
 @pytest.mark.parametrize(
