@@ -40,6 +40,7 @@ from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING, OUTDATED, SKIP
 
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
 _CHECK_SECONDS: Final = 10
+_MAX_PASSES: Final = 2
 _TEMPORARY: Final = re.compile(rf"\.({'|'.join(EVENTS)})[.a-z-]*\.[0-9a-f]{{12}}\.tmp")
 """Temporary files that a killed writer leaves in the folder."""
 
@@ -52,11 +53,13 @@ def install_file(folder: Path, event: str, program: Sequence[str], *, like: Path
     if state.state == INSTALLED:
         return state
     file = folder / event
+    # Looked at before it is read: a file that another installation writes meanwhile is none to wrap.
+    is_there = _exists(file)
     content = _read(file)
     # From the safest to the last resort: replace our lines, write a new file, insert lines, wrap.
     if content is not None and find_origin(content) is not None:
         _write(file, update_block(content, event, program), like=file)
-    elif content is None and not _exists(file):
+    elif content is None and not is_there:
         _write_new(file, program, like)
     elif content is not None and find_owner(content):
         pass  # its program would overwrite our lines
@@ -105,12 +108,16 @@ def uninstall_files(folder: Path) -> bool:
 
     Raises: StorageFailed.
     """
-    files = [file for file in _iter_files(folder) if find_origin(_read(file) or b"") is not None]
-    with_folder = False
-    for file in files:
-        content = _read(file) or b""
-        with_folder |= find_origin(content) == NEW_FOLDER
-        _restore(file, content)
+    removed = with_folder = False
+    # A wrapper may have replaced a hook of ours, which then gets its name back.
+    for _ in range(_MAX_PASSES):
+        files = [file for file in _iter_files(folder) if find_origin(_read(file) or b"") is not None]
+        for file in files:
+            content = _read(file)
+            if content is not None:
+                with_folder |= find_origin(content) == NEW_FOLDER
+                _restore(file, content)
+        removed |= bool(files)
     # What is left of killed runs: second names of hooks, and temporary files.
     for original in [file for file in _iter_files(folder) if file.name.endswith(ORIGINAL_SUFFIX)]:
         _restore_original(original, original.with_name(original.name.removesuffix(ORIGINAL_SUFFIX)))
@@ -118,7 +125,7 @@ def uninstall_files(folder: Path) -> bool:
         remove_file(temporary)
     if with_folder and not any(folder.iterdir()):
         remove_empty_folder(folder)
-    return bool(files)
+    return removed
 
 
 def _restore(file: Path, content: bytes) -> None:

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import ExitCode
+from gitmem.fsio import read_file
 from gitmem.git.version import read_version
+from gitmem.install import hook_files
 from gitmem.install.configured_hooks import SINCE
+from gitmem.install.hook_block import ORIGINAL_SUFFIX, make_wrapper
+from gitmem.install.hook_files import install_file
 from gitmem.install.hook_setup import install_hooks, read_hooks, uninstall_hooks
 from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING, OUTDATED, SKIPPED, HookReport, HookState
 from gitmem.paths import STARTING
@@ -334,6 +338,37 @@ def test_concurrent_installations_lose_no_hook(repo: Repo, program: tuple[str, .
     command = [sys.executable, "-c", script, str(repo.path)]
     for process in [subprocess.Popen(command) for _ in range(6)]:
         assert process.wait() == 0
+    assert uninstall(repo)
+    assert fingerprint(repo.path) == before
+
+
+def test_a_hook_that_another_installation_writes_meanwhile_is_not_wrapped(
+    repo: Repo, program: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = repo.path / ".git" / "hooks"
+    config = repo.path / ".git" / "config"
+
+    def read_before_the_other(file: Path) -> bytes | None:
+        monkeypatch.undo()
+        try:
+            return read_file(file)
+        finally:
+            install_file(folder, "pre-push", program, like=config)
+
+    missing = HookState("pre-push", MISSING, "")
+    monkeypatch.setattr(hook_files, "read_state", lambda *_: missing)
+    monkeypatch.setattr(hook_files, "read_file", read_before_the_other)
+    install_file(folder, "pre-push", program, like=config)
+    assert (folder / "pre-push").exists()
+    assert not (folder / f"pre-push{ORIGINAL_SUFFIX}").exists()
+
+
+def test_a_wrapped_hook_of_ours_is_removed(repo: Repo, program: tuple[str, ...]) -> None:
+    before = fingerprint(repo.path)
+    folder = repo.path / ".git" / "hooks"
+    install(repo, program)
+    (folder / "pre-push").rename(folder / f"pre-push{ORIGINAL_SUFFIX}")
+    (folder / "pre-push").write_bytes(make_wrapper("pre-push", program))
     assert uninstall(repo)
     assert fingerprint(repo.path) == before
 
