@@ -63,8 +63,7 @@ def read_imports(statement: str, language: str) -> Iterator[Import]:
 
 
 def _python(statement: str) -> Iterator[Import]:
-    if "#" in statement:
-        statement = _COMMENT.sub("", statement)
+    statement = _without_comments(statement)
     match = _PYTHON_FROM.match(statement)
     if match is None:
         for part in statement.removeprefix("import").split(","):
@@ -112,7 +111,7 @@ def _renamed(statement: str) -> Iterator[Import]:
 
 def _listed(names: str, module: str) -> Iterator[Import]:
     """Yield the imports between braces: `a, b as c, type d, e: f`."""
-    for part in _COMMENT.sub("", names).split(","):
+    for part in _without_comments(names).split(","):
         name, alias = _as_pair(part.replace(":", " as ").strip().removeprefix("type "))
         if name:
             yield Import(name, module, alias)
@@ -126,7 +125,7 @@ def _go(statement: str) -> Iterator[Import]:
 
 
 def _rust(statement: str) -> Iterator[Import]:
-    statement = _COMMENT.sub("", statement).strip(" ;\n")
+    statement = _without_comments(statement).strip(" ;\n")
     crate, alias = _as_pair(statement.partition("extern crate ")[2])
     if crate:
         yield Import("", crate, alias)
@@ -172,7 +171,7 @@ def _dotted(separator: str, keywords: str, last_is_name: bool = True) -> Callabl
     start = re.compile(rf"(?:(?:{keywords})\s+)+")
 
     def read(statement: str) -> Iterator[Import]:
-        body = start.sub("", _COMMENT.sub("", statement).strip(), count=1).strip(" ;\n")
+        body = start.sub("", _without_comments(statement).strip(), count=1).strip(" ;\n")
         if "=" in body:
             alias, _, path = map(str.strip, body.partition("="))
         else:
@@ -192,7 +191,7 @@ def _dotted(separator: str, keywords: str, last_is_name: bool = True) -> Callabl
 
 
 def _php(statement: str) -> Iterator[Import]:
-    body = re.sub(r"^use\s+(?:function\s+|const\s+)?", "", _COMMENT.sub("", statement)).strip(" ;\n")
+    body = re.sub(r"^use\s+(?:function\s+|const\s+)?", "", _without_comments(statement)).strip(" ;\n")
     for path, alias in _use_paths(body.replace("\\", "::")):
         module, _, name = path.strip(":").rpartition("::")
         yield Import(name, module.replace("::", "\\"), alias)
@@ -212,7 +211,7 @@ def _ruby(statement: str) -> Iterator[Import]:
 
 def _scala(statement: str) -> Iterator[Import]:
     """Read `import a.b.{C, D => E, F as G, H => _}`. The last one hides a name."""
-    body = _COMMENT.sub("", statement).strip().removeprefix("import").replace("=>", " as ").replace("`", "")
+    body = _without_comments(statement).strip().removeprefix("import").replace("=>", " as ").replace("`", "")
     for path, alias in _use_paths(body):
         module, _, name = path.rpartition(".")
         if alias != "_":
@@ -291,6 +290,11 @@ def _qml(statement: str) -> Iterator[Import]:
     module = _STRING.search(statement)
     if module is not None:
         yield Import("", module[1], _as_pair(statement[module.end() - 1 :])[1])
+
+
+def _without_comments(statement: str) -> str:
+    """Return a statement without its comments; few have any."""
+    return _COMMENT.sub("", statement) if "#" in statement or "/" in statement else statement
 
 
 def _as_pair(text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ asks, because that depends on the other files of a tree, and a blob belongs to m
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -95,6 +95,9 @@ _MAX_TYPES: Final = 400
 
 _MAX_IMPORT: Final = 20_000
 """Bytes of a statement of several lines in which the lines of the imported names are looked for."""
+
+_MAX_CACHED: Final = 400
+"""Bytes of a statement whose names are kept: the files of a repository import the same modules again and again."""
 
 _HASHED: Final = frozenset({"javascript", "typescript", "tsx"})
 """Languages in which a sign that is no part of a name begins private members: `this.#load()`."""
@@ -393,8 +396,17 @@ def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
 
 def _read_import(statement: bytes, language: str, start: int) -> Iterator[_Name]:
     """Yield the names that a statement imports."""
+    read = _names_of_import if len(statement) <= _MAX_CACHED else _names_of_import.__wrapped__
+    for at, kind, text, module in read(statement, language):
+        yield start + at, kind, text, module
+
+
+@lru_cache(maxsize=1 << 12)
+def _names_of_import(statement: bytes, language: str) -> tuple[_Name, ...]:
+    """Return the names that a statement imports, as if it were a file of its own."""
     text = statement.rstrip()
     is_long = b"\n" in text and len(text) < _MAX_IMPORT
+    names: list[_Name] = []
     for name, module, alias in read_imports(statement.decode("utf-8", "replace"), language):
         own, path = name.encode()[:MAX_NAME], module.encode()[: 2 * MAX_NAME]
         last = _LAST_NAME.search(path.removesuffix(b"/"))
@@ -403,9 +415,10 @@ def _read_import(statement: bytes, language: str, start: int) -> Iterator[_Name]
             continue
         # Each name has a line of its own in a long statement.
         at = _find_word(text, own) if own and is_long else 0
-        yield start + at, _IMPORT, shown, path if own else path + b":"
+        names.append((at, _IMPORT, shown, path if own else path + b":"))
         if alias and alias != name:
-            yield start + at, _ALIAS, alias.encode()[:MAX_NAME], path + b":" + own
+            names.append((at, _ALIAS, alias.encode()[:MAX_NAME], path + b":" + own))
+    return tuple(names)
 
 
 def _find_word(text: bytes, word: bytes) -> int:

@@ -1,10 +1,16 @@
 """Request that ends an index run: a file that any process can write and that every worker reads between its chunks."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from gitmem.errors import Cancelled, GitmemError
 from gitmem.fsio import read_file
 from gitmem.named_tuple import NamedTuple
+
+_INTERVAL: Final = 0.02
+"""Seconds between two looks at the file: a look at each blob would be a hundredth of indexing."""
 
 
 class StopRequest(NamedTuple):
@@ -24,3 +30,15 @@ class StopRequest(NamedTuple):
         """Raise Cancelled if the end of this run was requested."""
         if self.is_made():
             raise Cancelled("the run was stopped by `gitmem cancel`")
+
+    def checks(self) -> Callable[[], None]:
+        """Return a function that calls `check`, the first time and then only after an interval."""
+        next_check = 0.0
+
+        def check() -> None:
+            nonlocal next_check
+            if time.monotonic() >= next_check:
+                self.check()
+                next_check = time.monotonic() + _INTERVAL
+
+        return check

@@ -51,7 +51,7 @@ def main() -> None:
         limit_seconds(seconds_for(batch))
         try:
             try:
-                rows = builder.build(batch, stop.check if stop else _go_on, known)
+                rows = builder.build(batch, stop.checks() if stop else _go_on, known)
             except Cancelled:
                 write_stopped(answers)
             else:
