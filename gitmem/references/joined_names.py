@@ -85,6 +85,10 @@ class JoinedNames:
         own = self._trees[tree]
         return (not providers or tree in providers) and own.names_path(module, file, path, tree)
 
+    def has_path(self, path: str, tree: int) -> bool:
+        """Return whether a tree has a file at a path."""
+        return self._trees[tree].has_path(path)
+
     def _trees_of(self, file: FileNames, module: str) -> frozenset[int]:
         """Return the trees that provide a module: the own one alone if it does."""
         key = file.entry, module

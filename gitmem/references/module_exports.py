@@ -7,11 +7,15 @@ from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.file_names import Binding, Definition, FileNames, split_module
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
 from gitmem.references.module_paths import main_export_of, may_re_export
-from gitmem.references.rust_paths import closeness
+from gitmem.references.rust_paths import closeness, is_above, module_files
 from gitmem.references.tree_names import Names
 
 MAIN_EXPORTS: Final = ("", "default")
 """Names of the main export of a module, which `import a from` and `a = require()` take."""
+
+
+_MAX_HOPS: Final = 8
+"""Imports that are followed one after the other. In Rust `use super::*` leads from each file to every other."""
 
 
 class ModuleExports:
@@ -20,7 +24,10 @@ class ModuleExports:
     def __init__(self, names: Names, by_name: DefinitionsByName) -> None:
         self._names = names
         self._by_name = by_name
-        self._known: dict[tuple[int, str, str], list[Definition]] = {}
+        self._known: dict[tuple[int, str, str], tuple[int, list[Definition]]] = {}
+        """Exports by file, module and name, with the imports that led there."""
+
+        self._hops = 0
 
     def imported(self, file: FileNames, name: str) -> list[Definition] | None:
         """Return what an import of a name brings into a file; None if none does."""
@@ -48,14 +55,24 @@ class ModuleExports:
     def exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
         key = file.entry, module, name
-        if key not in self._known:
-            self._known[key] = []  # until they are known: modules can import each other
-            own = self._defined_in(file, module, name)
-            if file.family == "rust" and len(own) > 1:
-                own = self._closest(file, module, own)
-            re_exports = not own and file.family in REEXPORTING
-            self._known[key] = own or (self._re_exported(file, module, name) if re_exports else [])
-        return self._known[key]
+        hops, matches = self._known.get(key, (_MAX_HOPS, []))
+        # What was reached by a longer way has been followed less far.
+        if matches or hops <= self._hops:
+            return matches
+        self._known[key] = self._hops, []  # until they are known: modules can import each other
+        self._hops += 1
+        own = self._defined_in(file, module, name)
+        if file.family == "rust" and len(own) > 1:
+            own = self._closest(file, module, own)
+        re_exports = not own and file.family in REEXPORTING and self._is_known(file, name)
+        matches = own or (self._re_exported(file, module, name) if re_exports else [])
+        self._hops -= 1
+        self._known[key] = self._hops, matches
+        return matches
+
+    def _is_known(self, file: FileNames, name: str) -> bool:
+        """Return whether any file can export a name: one that none defines, or imports under it, is a library's."""
+        return bool(self._by_name.of_family(file, name) or self._names.importers(name))
 
     def _defined_in(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions of a name in the files of a module, as a file writes it."""
@@ -104,14 +121,28 @@ class ModuleExports:
     def _behind_re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions in a module that its parent re-exports: `pub use a::*` makes `a::b` known as `b`."""
         parent, _, last = module.replace("::", ".").rpartition(".")
-        if not parent:
+        if not parent or self._has_file(file, module):
             return []
         return unique(
             each
             for imported in (last, "*")
             for other, binding in self._imports_of(file, parent, imported)
+            if imported == last or self._may_hold(other, binding.module, last)
             for each in self.exported(other, _inside(binding, last), name)
         )
+
+    def _may_hold(self, file: FileNames, module: str, inner: str) -> bool:
+        """Return whether a module of Rust may have another one inside: one of the own crate has a file for it.
+
+        Most names behind a module are those of types, and a crate may import everything of each of its modules.
+        """
+        first = module.replace("::", ".").partition(".")[0]
+        is_own = is_above(first) or self._has_file(file, first)
+        return not is_own or self._has_file(file, f"{module}.{inner}")
+
+    def _has_file(self, file: FileNames, module: str) -> bool:
+        """Return whether a module of Rust, as a file writes it, is a file."""
+        return any(self._names.has_path(path, file.tree) for path in module_files(module, file.path))
 
     def _imports_of(self, file: FileNames, module: str, imported: str) -> Iterator[tuple[FileNames, Binding]]:
         """Yield the imports of a name, or of all with `*`, in the files of a module that may export them again."""
@@ -120,7 +151,10 @@ class ModuleExports:
             if entry == file.entry or other.family != file.family:
                 continue
             if may_re_export(module, other.path, other.family) and self._names.names_module(module, file, other):
-                yield from ((other, binding) for binding in other.bindings.get(imported, ()))
+                for binding in other.bindings.get(imported, ()):
+                    # `use super::*` is for the file alone, or for the tests in it. It would lead to every other file.
+                    if imported != "*" or other.family != "rust" or not is_above(binding.module):
+                        yield other, binding
 
     def assigned(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions of a name in a module that are assigned to a member of one of its objects."""

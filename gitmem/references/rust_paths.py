@@ -55,6 +55,19 @@ def is_below(path: str, of_path: str) -> bool:
     return _crate(path) == _crate(of_path) and _modules(path)[: len(modules)] == modules
 
 
+def is_above(module: str) -> bool:
+    """Return whether a module is one around the file that writes it: `super`, `crate`."""
+    return set(_words(module)) <= KEYWORDS
+
+
+def module_files(module: str, importer: str) -> Iterator[str]:
+    """Yield the paths of the files that a module in the crate of the file `importer` may be."""
+    match = _CRATE.search(importer)
+    for modules in _wanted(_words(module), importer):
+        path = importer[: match.end() if match else 0] + "/".join(modules)
+        yield from (f"{path}.rs", f"{path}/mod.rs")
+
+
 def is_root(module: str, path: str) -> bool:
     """Return whether a file is the root of a crate or module, which can export what it imports: `pub use`."""
     stem = posixpath.basename(path).removesuffix(".rs")

@@ -53,6 +53,9 @@ class Names(Protocol):
     def names_path(self, module: str, file: FileNames, path: str, tree: int) -> bool:
         """Return the same for a path of a tree, at which there need not be a file."""
 
+    def has_path(self, path: str, tree: int) -> bool:
+        """Return whether a tree has a file at a path."""
+
     def word_counts(self, text: str) -> list[tuple[int, int]]:
         """Return the files whose chunks have all words of a text, and how often each has its rarest word."""
 
@@ -215,7 +218,7 @@ class TreeNames:
         """Return the same for a path of the tree, at which there need not be a file."""
         return names_file(module, path, file.path, file.family, self)
 
-    def has_path(self, path: str) -> bool:
+    def has_path(self, path: str, _tree: int = 0) -> bool:
         """Return whether the tree has a file at a path."""
         known = self._paths.get(path)
         if known is None:
