@@ -125,7 +125,9 @@ _RUST: Final = {
     "bound": """
         (parameter pattern: (identifier) @_)
         (let_declaration pattern: (identifier) @_)
-        (field_declaration name: (field_identifier) @_)""",
+        (field_declaration name: (field_identifier) @_)
+        (type_parameter name: (type_identifier) @_ bounds: (trait_bounds))
+        (where_predicate left: (type_identifier) @_ bounds: (trait_bounds))""",
     "import": "(use_declaration) @_ (extern_crate_declaration) @_",
     "name": "(identifier) @_",
     "token": "(token_tree (identifier) @_)",

@@ -186,7 +186,7 @@ def _add_names(
         code, text = places[start]
         if start < last and _is_inside(start, statements):
             continue
-        if start in typed and code in (_BOUND, _VALUE):
+        if start in typed and code in (_BOUND, _VALUE, _TYPE):  # a type if it is a parameter, `T: Load`
             receiver = bound_type(data, start, start + len(text), language)
             if receiver:
                 names.append((start, _BOUND, text, receiver))

@@ -53,6 +53,15 @@ _AFTER: Final = re.compile(
 _BEFORE: Final = re.compile(rb"\s+(?:\]\[|[?*&]|>[^<>]{0,80}<)*\s*([\w.]*\w)")
 """Type before a variable, in reverse: `Type x`, `Type<T> x`, `Type[] x`."""
 
+_BOUNDS: Final = re.compile(rb"\s*:\s*((?:[^{}()<>;=,]|<[^{};]{0,80}?>|\([^{}();]{0,80}\)){1,200})")
+_BOUND: Final = re.compile(rb"[\s?]*((?:\w+::)*\w+)")
+_COMMON_TRAITS: Final = frozenset(
+    b"Any AsMut AsRef Borrow BorrowMut Clone Copy Debug Default Deref DerefMut Display DoubleEndedIterator Eq"
+    b" ExactSizeIterator Fn FnMut FnOnce From FromIterator FusedIterator Hash Into IntoIterator Iterator Ord PartialEq"
+    b" PartialOrd Send Sized Sync ToOwned ToString TryFrom TryInto Unpin".split()
+)
+"""Traits of Rust's library that parameters of types have besides those of the repository."""
+
 _AFTER_BLANK: Final = re.compile(rb"\s+[*\[\]]*" + _WORD + rb"()")
 _BEFORE_NAME: Final = frozenset({"java", "csharp", "php", "c", "cpp"})
 _NO_TYPES: Final = PRIMITIVES | {b"var", b"val", b"let", b"const", b"final", b"return", b"auto", b"self", b"this"}
@@ -100,6 +109,8 @@ def find_receiver(data: bytes, start: int) -> bytes:
 def bound_type(data: bytes, start: int, end: int, language: str) -> bytes:
     """Return the type that the text next to a variable shows, "" if there is none."""
     name = b""
+    if language == "rust" and data[start : start + 1].isupper():
+        return _trait_of(data, end)
     if language in _BEFORE_NAME:
         before = _BEFORE.match(data[max(0, start - _REACH) : start][::-1])
         name = before[1][::-1] if before else b""
@@ -107,6 +118,16 @@ def bound_type(data: bytes, start: int, end: int, language: str) -> bytes:
         after = _AFTER.match(data, end, end + _REACH) or (language == "go" and _AFTER_BLANK.match(data, end, end + 100))
         name = _type_name(after[1], after[2]) if after else b""
     return name if len(name) <= MAX_NAME and name not in _NO_TYPES else b""
+
+
+def _trait_of(data: bytes, end: int) -> bytes:
+    """Return the trait that bounds a parameter of types in Rust, `T: Clone + Load`; "" if it has only common ones."""
+    bounds = _BOUNDS.match(data, end, end + 2 * _REACH)
+    for part in bounds[1].split(b"+") if bounds else ():
+        trait = _BOUND.match(part)
+        if trait is not None and trait[1].rpartition(b"::")[2] not in _COMMON_TRAITS:
+            return trait[1][:MAX_NAME]
+    return b""
 
 
 def _type_name(type_: bytes | None, called: bytes | None) -> bytes:

@@ -175,6 +175,9 @@ class DefinitionsByName:
         """Return whether a definition is inside of a class or object, not only of a namespace or function."""
         if file.family in RENAMING and self._names.file(definition.entry).is_assigned(definition):
             return True
+        # What Rust adds to a type of a library, `impl Load for str`, is in a class that the tree does not have.
+        if file.family == "rust" and any(not self._all_of_family(file, name) for name in definition.container[-1:]):
+            return True
         return any(self.has_class(file, name) for name in definition.container)
 
     def extensions(self, file: FileNames, type_: str, name: str) -> list[Definition]:

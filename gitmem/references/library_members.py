@@ -250,7 +250,9 @@ GLOBALS: Final[Mapping[str, frozenset[str]]] = {
     ),
     "c": frozenset({"std"}),
     "csharp": frozenset("bool byte char decimal double float int long object short string uint ulong".split()),
-    "rust": frozenset({"std", "core", "alloc"}),
+    "rust": frozenset(
+        "std core alloc bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize".split()
+    ),
     "elixir": frozenset(
         "Agent Application Atom Base Code DateTime Date Enum Exception File Float Function GenServer IO Inspect "
         "Integer Kernel Keyword List Logger Macro Map MapSet Module NaiveDateTime Node Path Process Protocol Range "

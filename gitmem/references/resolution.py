@@ -67,7 +67,7 @@ class Resolver:
         if receiver == UNKNOWN_RECEIVER.decode():
             return self._by_name.members(file, name)
         parts = split_parts(receiver)
-        if file.family == "rust" and parts and parts[0] in KEYWORDS:
+        if file.family == "rust" and parts and parts[0] in KEYWORDS and not receiver.startswith("self."):
             return self._resolve_in_crate(file, name, parts, line)
         if parts and is_self(parts[0], file.family):
             if parts[0] in ABOVE:
@@ -209,9 +209,9 @@ class Resolver:
         bindings = file.bindings.get(head)
         if bindings is not None:
             return self._behind_import(file, name, parts)
-        # `Object.freeze` is a library's, whatever class has a member of that name.
+        # `Object.freeze` is a library's, whatever class has a member of that name; `impl Load for u32` adds one.
         if head in GLOBALS.get(file.family, ()) and not file.definitions(head):
-            return NOTHING
+            return _resolution(self._by_name.extensions(file, head, name), "type")
         holders = self._resolve_bare(file, head, line)
         if holders.definitions and holders.rule != "name":
             matches = self._behind(holders.definitions, [*parts[1:], name])
@@ -291,7 +291,18 @@ class Resolver:
         return list(self._of_type(file, type_, [name], holder.line).definitions) if type_ else []
 
     def _of_type(self, file: FileNames, type_: str, path: Sequence[str], line: int) -> Resolution:
-        """Resolve a member of a type that a file names. A type outside of the tree has none in it."""
+        """Resolve a member of a type that a file names, or of a parameter of Rust: `T: Load` has what `Load` has."""
+        trait = file.type_of(type_, line) if file.family == "rust" else ""
+        if trait:
+            known = self._of_known_type(file, trait, path, line)
+            if known.rule == "type" and not known.open:
+                return known
+        if trait or (file.family == "rust" and _TYPE_PARAMETER.match(type_)):
+            return self._by_name.members(file, path[-1])
+        return self._of_known_type(file, type_, path, line)
+
+    def _of_known_type(self, file: FileNames, type_: str, path: Sequence[str], line: int) -> Resolution:
+        """Resolve a member of a type. A type outside of the tree has none in it."""
         parts = split_parts(type_)
         if not parts:
             return NOTHING

@@ -7,6 +7,7 @@ lines in the repository, which is empty for a definition of a library; None says
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.definition_calls import Answer, AskedCall, Oracle, Place
+from tests.bench.rust_pages import ask_rustdoc
 from tests.bench.server_oracles import SERVER_ORACLES
 from tests.bench.subjects import SubjectError
 
@@ -69,11 +71,21 @@ def ask_java(root: Path, calls: Sequence[AskedCall], _options: argparse.Namespac
     return [_parse_line(line) for line in _run(["java", "--add-exports", _JAVA_TREE, program, str(root)], lines)]
 
 
+def ask_roslyn(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> list[Answer]:
+    """Return the definitions that the compiler of C# knows."""
+    if not options.server:
+        raise SubjectError("the oracle needs --server, for example `mono .../Definitions.exe`")
+    lines = "".join(f"{call.path}\t{call.line}\t{call.column}\n" for call in calls)
+    return [_parse_line(line) for line in _run([*shlex.split(options.server), str(root)], lines)]
+
+
 ORACLES: Final = {
     "jedi": Oracle((".py",), ask_jedi),
     "typescript": Oracle((".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"), ask_typescript),
     "go": Oracle((".go",), ask_go),
     "java": Oracle((".java",), ask_java),
+    "roslyn": Oracle((".cs",), ask_roslyn),
+    "rustdoc": Oracle((".rs",), ask_rustdoc),
     **{name: Oracle(*oracle) for name, oracle in SERVER_ORACLES.items()},
 }
 
