@@ -174,6 +174,7 @@ def _dotted(separator: str, keywords: str, last_is_name: bool = True) -> Callabl
         body = start.sub("", _without_comments(statement).strip(), count=1).strip(" ;\n")
         if "=" in body:
             alias, _, path = map(str.strip, body.partition("="))
+            path = path.partition("<")[0].rstrip()  # `using Run = System.Func<string>`
         else:
             path, alias = _as_pair(body)
         path = path.strip(separator)

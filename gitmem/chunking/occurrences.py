@@ -93,6 +93,9 @@ _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
 
+_ONE_LINE: Final = frozenset({"kotlin"})
+"""Languages whose imports end with their line. The nodes reach up to the next declaration, with its annotations."""
+
 _MAX_IMPORT: Final = 20_000
 """Bytes of a statement of several lines in which the lines of the imported names are looked for."""
 
@@ -118,6 +121,9 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
     names: list[_Name] = []
     statements: list[tuple[int, int]] = []
     for start, end in sorted(node.byte_range for node in captures.get("import", ())):
+        if language in _ONE_LINE:
+            feed = data.find(b"\n", start, end)
+            end = feed if feed >= 0 else end
         imports = list(_read_import(data[start:end], language, start))
         # `const app = create("x")` has the form of `const x = require("x")`, but is a call like any other.
         if imports:

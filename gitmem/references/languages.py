@@ -34,6 +34,9 @@ CLASS_IMPORTING: Final = frozenset({"java"})
 PACKAGED: Final = frozenset({"go", "java"})
 """Families in which a bare name may come from another file of the same package."""
 
+KOTLIN_ENDINGS: Final = (".kt", ".kts")
+"""Ends of the names of files of Kotlin, which is in the family of Java."""
+
 ROOTED: Final = frozenset({"java"})
 """Families in which a package is what a folder is below a source root: `shop` in `src/main/java/shop/`."""
 

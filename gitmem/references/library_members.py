@@ -66,7 +66,16 @@ _JAVA: Final = frozenset(
     "sum sorted toInt toLong toDouble toFloat toByte toShort toChar toBoolean asSequence intValue longValue "
     "toMap toMutableList associateBy groupBy mapNotNull filterNot filterNotNull flatMap isNullOrEmpty isNullOrBlank "
     "ifEmpty ifBlank orEmpty onEach reversed sortedBy distinct zip take drop takeWhile dropWhile getOrNull getOrElse "
-    "firstOrNull lastOrNull lowercase uppercase substringBefore substringAfter removePrefix removeSuffix format".split()
+    "firstOrNull lastOrNull lowercase uppercase substringBefore substringAfter removePrefix removeSuffix format "
+    "trimIndent trimMargin trimStart trimEnd repeat lines lineSequence padStart padEnd capitalize substringBeforeLast "
+    "substringAfterLast replaceFirst replaceFirstChar removeSurrounding toRegex toIntOrNull toLongOrNull toByteArray "
+    "encodeToByteArray decodeToString toCharArray isBlank isNotBlank isNotEmpty any all none associate associateWith "
+    "partition chunked windowed fold reduce sumOf maxBy maxByOrNull minBy minByOrNull maxOrNull minOrNull flatten "
+    "mapIndexed mapTo filterIsInstance filterKeys filterValues mapKeys mapValues forEachIndexed withIndex asReversed "
+    "single singleOrNull sortedWith sortedByDescending sortedDescending shuffled slice dropLast takeLast union "
+    "intersect subtract toMutableSet toMutableMap toTypedArray coerceAtLeast coerceAtMost coerceIn takeIf takeUnless "
+    "runCatching getOrThrow onSuccess onFailure copyInto contentEquals copyOfRange readText writeText readLines "
+    "forEachLine useLines bufferedReader readBytes writeBytes".split()
 )
 _C: Final = frozenset(
     "size empty begin end cbegin rbegin push_back pop_back emplace_back emplace insert erase find count clear reset "

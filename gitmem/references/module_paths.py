@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from gitmem.package_names import plain_name, template_name
-from gitmem.references.languages import COMPONENT_ENDINGS, TEMPLATE_ENDINGS
+from gitmem.package_names import SOURCE_SET, plain_name, template_name
+from gitmem.references.languages import COMPONENT_ENDINGS, KOTLIN_ENDINGS, TEMPLATE_ENDINGS
 from gitmem.references.rust_paths import is_root, names_rust_file
 from gitmem.references.tree_paths import TreePaths
 
@@ -169,7 +169,12 @@ def _java(module: str, path: str, _importer: str, _tree: TreePaths) -> bool:
     """
     parts = module.split(".")
     places = [place.split("/") for place in (posixpath.splitext(path)[0], posixpath.dirname(path)) if place]
-    if path.endswith((".kt", ".kts")) and parts[0] not in _JAVA_LIBRARIES:
+    if path.endswith(KOTLIN_ENDINGS) and parts[0] not in _JAVA_LIBRARIES:
+        root = SOURCE_SET.match(path)
+        *package, file = path[root.end() :].split("/") if root else [""]
+        if package:
+            inside = package, [*package, posixpath.splitext(file)[0]]
+            return any(parts[-len(each) :] == each for each in inside)
         return any(_is_below_root(parts, place) for place in places)
     return any(place[-len(parts) :] == parts for place in places)
 

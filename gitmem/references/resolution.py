@@ -23,6 +23,7 @@ from gitmem.references.languages import (
     EXTENDED,
     HELPED,
     IMPORTING,
+    KOTLIN_ENDINGS,
     NAMESPACED,
     PACKAGED,
     QUALIFIED_IN_FOLDER,
@@ -123,8 +124,10 @@ class Resolver:
             matches = self._exports.exported(file, module, name)
             if matches:
                 return _resolution(matches, "import")
-        if file.family in IMPORTING:
-            return self._resolve_global(file, name)
+        return self._resolve_global(file, name) if file.family in IMPORTING else self._resolve_unimported(file, name)
+
+    def _resolve_unimported(self, file: FileNames, name: str) -> Resolution:
+        """Resolve a bare name that a file neither defines nor imports, in languages in which it may be from others."""
         if file.family in HELPED:
             helpers = self._by_name.helpers(file, name)
             if helpers:
@@ -133,6 +136,10 @@ class Resolver:
             near = self._by_name.in_package(file, name)
             if near or file.family == "go":
                 return _resolution(near, "package")
+        if file.path.endswith(KOTLIN_ENDINGS):
+            # Functions of other packages are imported. But a block, `module { get() }`, has the members of an object.
+            members = self._by_name.members(file, name).definitions
+            return _resolution([each for each in members if self._is_known_in(file, each)], "name").opened()
         resolution = self._by_name.all(file, name)
         return resolution.opened() if name in FUNCTIONS.get(file.family, ()) else resolution
 
@@ -152,6 +159,11 @@ class Resolver:
         # A script without any import may use the globals of others, but no members of an object.
         globals_ = self._by_name.all(file, name)
         return NOTHING if globals_.open else globals_
+
+    def _is_known_in(self, file: FileNames, member: Definition) -> bool:
+        """Return whether a file knows a member without an import: not one that another package adds to a class."""
+        other = self._names.file(member.entry)
+        return not other.is_assigned(member) or package_of(other) == package_of(file)
 
     def _is_component(self, definition: Definition) -> bool:
         return self._names.file(definition.entry).component == definition.name

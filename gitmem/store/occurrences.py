@@ -106,6 +106,9 @@ def pack_occurrences(occurrences: NameColumns) -> bytes:
     gaps = differences(np.array(lines, np.int64), 0)
     line_width, width = _width(int(gaps.max())), _width(len(strings))
     joined = b"\n".join(strings)
+    if joined.count(b"\n") >= len(strings):  # a receiver of several lines would shift all names behind it
+        names, receivers = ([text.replace(b"\n", b" ") for text in column] for column in (names, receivers))
+        return pack_occurrences(NameColumns(lines, kinds, names, receivers))
     return zlib.compress(
         b"".join([
             _HEADER.pack(line_width, width, len(lines), len(joined)),

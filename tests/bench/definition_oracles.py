@@ -1,8 +1,8 @@
-"""Oracles for the definitions of calls: jedi for Python, and the type checkers of TypeScript, Go and Java.
+"""Oracles for the definitions of calls: jedi for Python, and the type checkers of other languages.
 
 An oracle is asked for the definitions of some calls of a repository. Its answer for one call is a set of paths and
 lines in the repository, which is empty for a definition of a library; None says that it knows none. The programs in
-`oracles/` need Node and a package `typescript`, Go, or a JDK.
+`oracles/` need Node and a package `typescript`, Go, a JDK, or a compiler as a library.
 """
 
 import argparse
@@ -71,8 +71,8 @@ def ask_java(root: Path, calls: Sequence[AskedCall], _options: argparse.Namespac
     return [_parse_line(line) for line in _run(["java", "--add-exports", _JAVA_TREE, program, str(root)], lines)]
 
 
-def ask_roslyn(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> list[Answer]:
-    """Return the definitions that the compiler of C# knows."""
+def ask_compiler(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> list[Answer]:
+    """Return the definitions that a compiler knows. `--server` is the command of a program in `oracles/`."""
     if not options.server:
         raise SubjectError("the oracle needs --server, for example `mono .../Definitions.exe`")
     lines = "".join(f"{call.path}\t{call.line}\t{call.column}\n" for call in calls)
@@ -84,7 +84,8 @@ ORACLES: Final = {
     "typescript": Oracle((".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"), ask_typescript),
     "go": Oracle((".go",), ask_go),
     "java": Oracle((".java",), ask_java),
-    "roslyn": Oracle((".cs",), ask_roslyn),
+    "kotlin": Oracle((".kt",), ask_compiler),
+    "roslyn": Oracle((".cs",), ask_compiler),
     "rustdoc": Oracle((".rs",), ask_rustdoc),
     **{name: Oracle(*oracle) for name, oracle in SERVER_ORACLES.items()},
 }

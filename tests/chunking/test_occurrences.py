@@ -183,3 +183,22 @@ def test_fields_are_definitions_and_so_are_those_that_point_to_functions(languag
 )
 def test_a_name_behind_a_separator_alone_is_at_the_root(text: str, language: str, expected: list[str]) -> None:
     assert names_of(text, language, "call") == expected
+
+
+def test_an_import_of_kotlin_ends_with_its_line() -> None:
+    text = """package a
+
+import a.tools.addIfNotNull
+
+/** Says `x = 0`. */
+@ActiveByDefault(since = "1.2")
+@Alias("unused")
+class Rule(config: Config)
+"""
+    assert names_of(text, "kotlin", "import", "alias") == ["a.tools.addIfNotNull"]
+    assert {"ActiveByDefault", "Alias"} <= set(names_of(text, "kotlin", "decorator", "type", "call"))
+
+
+def test_an_alias_of_a_generic_type_in_csharp_is_one_of_the_type() -> None:
+    text = "using Run = System.Func<System.Tuple<string, object>,\r\n    System.Threading.Tasks.Task>;\nclass A {}\n"
+    assert names_of(text, "csharp", "import", "alias") == ["System.Func", "System:Func.Run"]

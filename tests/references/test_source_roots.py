@@ -121,3 +121,34 @@ def test_a_name_behind_its_class_or_namespace_is_called_and_extended(shop: Searc
     assert places(shop, "Line", "callers") == ["net/Use.cs:3"]
     assert places(shop, "Line", "subclasses") == places(shop, "ISink", "implementers") == ["net/Use.cs:2"]
     assert places(shop, "MarkAttribute", "callers") == ["net/Use.cs:1", "net/Use.cs:4"]
+
+
+KOTLIN = {
+    "core/src/commonMain/kotlin/org/koin/Simple.kt": "package org.koin\nclass Simple { class Part }\n",
+    "core/src/commonMain/kotlin/org/koin/test/Simple.kt": "package org.koin.test\nclass Simple { class Part }\n",
+    "core/src/commonMain/kotlin/org/koin/dsl/Use.kt": """package org.koin.dsl
+import org.koin.Simple
+fun build() = module { single { Simple.Part() } ; fetchIt() }
+fun module(block: Scope.() -> Unit) {}
+""",
+    "core/src/commonMain/kotlin/org/koin/core/Scope.kt": "package org.koin.core\nclass Scope { fun fetchIt() = 1 }\n",
+    "android/src/main/kotlin/org/koin/ext/Ext.kt": "package org.koin.ext\nfun Activity.fetchIt() = 2\n",
+}
+
+
+@pytest.fixture(scope="module")
+def kotlin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with indexed_files(tmp_path_factory.mktemp("kotlin"), KOTLIN) as searcher:
+        yield searcher
+
+
+def test_a_folder_inside_of_a_package_of_kotlin_is_another_package(kotlin: Searcher) -> None:
+    here, use = "core/src/commonMain/kotlin/org/koin/", "core/src/commonMain/kotlin/org/koin/dsl/Use.kt:3"
+    assert places(kotlin, f"{here}Simple.kt#Simple.Part", "callers") == [use]
+    assert places(kotlin, f"{here}test/Simple.kt#Simple.Part", "callers") == []
+
+
+def test_a_block_has_the_members_of_an_object_but_no_function_that_is_not_imported(kotlin: Searcher) -> None:
+    use = "core/src/commonMain/kotlin/org/koin/dsl/Use.kt:3"
+    assert places(kotlin, "Scope.fetchIt", "callers") == [f"{use}+"]
+    assert places(kotlin, "android/src/main/kotlin/org/koin/ext/Ext.kt:2", "callers") == []
