@@ -12,7 +12,9 @@ from gitmem.chunking.grammar import Node
 from gitmem.chunking.item_macros import LANGUAGE as RUST
 from gitmem.chunking.item_macros import find_item_macros
 from gitmem.chunking.kotlin_heads import LANGUAGE as KOTLIN
-from gitmem.chunking.kotlin_heads import find_annotations
+from gitmem.chunking.kotlin_heads import find_hidden_heads
+from gitmem.chunking.swift_forms import LANGUAGE as SWIFT
+from gitmem.chunking.swift_forms import find_thrown_types
 
 
 def find_hidden_names(data: bytes, root: Node, language: str) -> Iterator[HiddenName]:
@@ -35,5 +37,6 @@ def _is_code(root: Node, place: int) -> bool:
 
 
 _FINDERS: Final[Mapping[str, Callable[[bytes], Iterator[HiddenName]]]] = {
-    **dict.fromkeys(WITH_MACROS, _in_c), KOTLIN: find_annotations, RUST: find_item_macros,
+    **dict.fromkeys(WITH_MACROS, _in_c), KOTLIN: find_hidden_heads, RUST: find_item_macros,
+    SWIFT: find_thrown_types,
 }  # fmt: skip

@@ -5,6 +5,9 @@ It takes some annotations at the top level, with the declaration behind them, fo
 
 It ends a class at its name if annotations or modifiers of the constructor follow on the next line, as formatters write
 them: `class Reader`, `@JvmOverloads`, `constructor(`. The members are lost then, or belong to a method.
+
+Forms that it does not know are written as others: parameters of the context before a function become blanks, and so do
+the sign in `a..<b`, `$$` before a string, the last comma before an arrow, `<*>` before `::`, and `actual` in a head.
 """
 
 import re
@@ -22,6 +25,13 @@ _CONSTRUCTOR: Final = re.compile(
     rb"\bclass[ \t]+\w+(?:<[^<>\n{}()]{0,200}>)?[ \t]*\r?\n\s*+"
     rb"(?=(?:(?:@\w[\w.]*(?:\([^()\n]{0,200}\))?|private|internal|protected|public)\s+){1,8}constructor\b)"
 )
+_CONTEXT: Final = re.compile(
+    rb"^[ \t]*(context\([^()\n]{1,200}\))(?=[ \t]*\r?\n|[ \t]+(?:[a-z]+[ \t]+)*(?:fun|va[lr])\b)", re.MULTILINE
+)
+_CONTEXT_TYPE: Final = re.compile(rb":[ \t]*(?:[a-z]\w*\.)*([A-Z]\w*)")
+_NEWER: Final = re.compile(
+    rb"(?<=\.\.)<|(?<![\w\"$])\$\$+(?=\")|,(?=\s*->)|<\*>(?=::)|\b(?:actual|expect)(?=[ \t]+(?:va[lr]|constructor)\b)"
+)
 _FEED: Final = re.compile(rb"[\r\n]")
 
 
@@ -29,14 +39,24 @@ def with_plain_heads(text: bytes, data: bytes, grammar: str) -> bytes:
     """Return source of the same length that the parser understands. `text` is `data`, perhaps with other changes."""
     if grammar != LANGUAGE:
         return text
+    text = _NEWER.sub(_blanks, text)
     if b"constructor" in text:
         text = _CONSTRUCTOR.sub(lambda head: _FEED.sub(b" ", head[0]), text)
+    if b"context(" in text:
+        text = _CONTEXT.sub(_blanks, text)
     return with_comments(text, data, _find_annotations(data))
 
 
-def find_annotations(data: bytes) -> Iterator[HiddenName]:
-    """Yield the names in the annotations that became comments."""
-    return names_in_spans(data, _find_annotations(data), "decorator")
+def find_hidden_heads(data: bytes) -> Iterator[HiddenName]:
+    """Yield the names in the annotations that became comments, and the types of contexts."""
+    yield from names_in_spans(data, _find_annotations(data), "decorator")
+    for context in _CONTEXT.finditer(data) if b"context(" in data else ():
+        for found in _CONTEXT_TYPE.finditer(data, context.start(1), context.end(1)):
+            yield HiddenName(found.start(1), found[1], "type", context.start(1))
+
+
+def _blanks(found: re.Match[bytes]) -> bytes:
+    return b" " * len(found[0])
 
 
 @lru_cache(maxsize=1)

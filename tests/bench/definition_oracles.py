@@ -7,6 +7,7 @@ lines in the repository, which is empty for a definition of a library; None says
 
 import argparse
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from tests.bench.subjects import SubjectError
 
 _PROGRAMS: Final = Path(__file__).parent / "oracles"
 _DEFINITIONS: Final = ("function", "class", "property")
+_NAME: Final = re.compile(r"\w+[?!=]?")
 _JAVA_TREE: Final = "jdk.compiler/com.sun.tools.javac.tree=ALL-UNNAMED"
 
 
@@ -79,12 +81,27 @@ def ask_compiler(root: Path, calls: Sequence[AskedCall], options: argparse.Names
     return [_parse_line(line) for line in _run([*shlex.split(options.server), str(root)], lines)]
 
 
+def ask_trace(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> Iterator[Answer]:
+    """Yield the definitions that the tests of a repository have called: None for calls that they did not make."""
+    if options.trace is None:
+        raise SubjectError("the oracle needs --trace, what `oracles/trace.rb` has recorded")
+    called: dict[tuple[str, int, str], set[Place]] = {}
+    for line in options.trace.read_text("utf-8", "replace").splitlines():
+        path, number, name, where, definition = line.split("\t")
+        called.setdefault((path, int(number), name), set()).add((where, int(definition)))
+    for call in calls:
+        text = (root / call.path).read_text("utf-8", "replace").split("\n")[call.line - 1]
+        name = _NAME.match(text, call.column)
+        yield called.get((call.path, call.line, name[0])) if name is not None else None
+
+
 ORACLES: Final = {
     "jedi": Oracle((".py",), ask_jedi),
     "typescript": Oracle((".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"), ask_typescript),
     "go": Oracle((".go",), ask_go),
     "java": Oracle((".java",), ask_java),
     "kotlin": Oracle((".kt",), ask_compiler),
+    "trace": Oracle((".rb",), ask_trace),
     "roslyn": Oracle((".cs",), ask_compiler),
     "rustdoc": Oracle((".rs",), ask_rustdoc),
     **{name: Oracle(*oracle) for name, oracle in SERVER_ORACLES.items()},

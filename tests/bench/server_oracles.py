@@ -1,4 +1,4 @@
-"""Oracles that are language servers: clangd for C and C++, intelephense for PHP.
+"""Oracles that are language servers: clangd for C and C++, intelephense for PHP, sourcekit-lsp for Swift.
 
 They read the headers and libraries that the machine has. What they cannot find is no definition of the repository.
 """
@@ -68,6 +68,17 @@ def ask_intelephense(root: Path, calls: Sequence[AskedCall], options: argparse.N
             yield from ask_server(server, root, calls, "php", ("definition",))
 
 
+def ask_sourcekit(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> Iterator[Answer]:
+    """Yield the definitions that sourcekit-lsp knows, with all files of the repository in one module."""
+    files = [str(path) for path in sorted(root.rglob("*.swift")) if path.name != "Package.swift"]
+    command = ["swiftc", "-module-name", "All", "-parse-as-library", "-Onone", *files]
+    commands = [{"directory": str(root), "file": path, "arguments": command} for path in files]
+    (root / "compile_commands.json").write_text(json.dumps(commands))  # of the clone, which is not indexed again
+    program = [*shlex.split(options.server or "sourcekit-lsp"), "--default-workspace-type", "compilationDatabase"]
+    with language_server(program, root) as server:
+        yield from ask_server(server, root, calls, "swift", ("definition",))
+
+
 def ask_server(
     server: LanguageServer, root: Path, calls: Sequence[AskedCall], language: str, asked: Sequence[str]
 ) -> Iterator[Answer]:
@@ -99,5 +110,6 @@ SERVER_ORACLES: Final[dict[str, tuple[tuple[str, ...], Callable[..., Iterator[An
     "clangd-c": (C_ENDINGS, ask_clangd),
     "clangd": (CPP_ENDINGS, ask_clangd),
     "intelephense": ((".php",), ask_intelephense),
+    "sourcekit": ((".swift",), ask_sourcekit),
 }
 """Ends of the names of the files, and the function that answers calls of one repository, by the name of the oracle."""

@@ -84,7 +84,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=100, help="CPU time of jedi for each repository")
     parser.add_argument("--oracle", choices=sorted(ORACLES), default="jedi", help="type checker to compare with")
     parser.add_argument("--typescript", type=Path, metavar="FOLDER", help="installed package `typescript`")
-    parser.add_argument("--server", default="", metavar="COMMAND", help="command of the language server")
+    parser.add_argument("--server", default="", metavar="COMMAND", help="command of the language server or compiler")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="calls that the repository's tests made")
     parser.add_argument("--misses", action="store_true", help="print the calls that differ")
     parser.add_argument("--no-times", action="store_true", help="compare with the oracle only")
 
@@ -144,7 +145,8 @@ def sample_calls(root: Path, searcher: Searcher, extensions: tuple[str, ...]) ->
         (call,) = file.occurrences.at([place])
         lines = (root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
         line = lines[call.line - 1]
-        columns = [each.start() for each in re.finditer(rf"\b{re.escape(call.name.decode())}(?=\s*\()", line)]
+        end = r"(?!\w)" if extensions == (".rb",) else r"(?=\s*\()"  # calls of Ruby need no brackets
+        columns = [each.start() for each in re.finditer(rf"\b{re.escape(call.name.decode())}{end}", line)]
         # Programs count columns in bytes or in units of UTF-16.
         if len(columns) == 1 and line.isascii():
             yield AskedCall(file.path, call.line, columns[0]), call

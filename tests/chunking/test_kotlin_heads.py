@@ -4,7 +4,9 @@ import pytest
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.kotlin_heads import with_plain_heads
+from gitmem.chunking.parse import parse_tree
 from gitmem.types import OCCURRENCE_KINDS
+from tests.chunking.names_in_file import names_of
 
 _SCREEN = """\
 package com.example
@@ -99,3 +101,28 @@ def test_other_text_keeps_its_form() -> None:
 def test_an_annotation_in_a_text_has_no_name() -> None:
     names = chunk_blob(b'val text = """\n@Preview\nfun f() {}\n"""\n/*\n@Composable\n*/\n', "kotlin").names
     assert not {b"Preview", b"Composable"} & set(names[2])
+
+
+def test_newer_forms_hide_no_function() -> None:
+    text = """class Tool {
+    context(session: a.KaSession, log: Logger)
+    private fun first() = (0..<3).any { it == 2 }
+
+    context(session: KaSession) fun second(kind: Int) = when (kind) {
+        1,
+        2,
+        -> $$"a $${kind}"
+        else -> $$\"\"\"b\"\"\"
+    }
+
+    fun third() = all.map(KClass<*>::name)
+}
+class Data
+internal actual constructor(internal actual val bytes: Int) {
+    fun fourth() {}
+}
+"""
+    assert names_of(text, "kotlin", "function") == ["-.first", "second", "third", "fourth"]
+    assert names_of(text, "kotlin", "type")[:3] == ["KaSession", "Logger", "KaSession"]
+    assert names_of(text, "kotlin", "class") == ["Tool", "Data"]
+    assert not parse_tree(text.encode(), "kotlin", 10).root_node.has_error
