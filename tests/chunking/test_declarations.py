@@ -383,3 +383,16 @@ def test_units_are_named_like_their_definitions(language: str, text: str, expect
 )  # fmt: skip
 def test_names_in_a_file(language: str, text: str, kind: str, expected: str) -> None:
     assert names_of(text, language, kind) == expected
+
+
+def test_what_typescript_declares_for_all_files_is_in_no_namespace() -> None:
+    text = """declare global {
+  interface Flow<T> {
+    pour(value: T): void;
+  }
+  var flows: number;
+}
+export {};
+"""
+    units = [unit.symbol for chunk in chunk_blob(text.encode(), "typescript").chunks for unit in chunk.units]
+    assert {"Flow", "Flow.pour", "flows"} <= set(units)

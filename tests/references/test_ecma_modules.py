@@ -1,6 +1,7 @@
 """Usages in TypeScript and Go: exports under another name, fields that hold functions, results of functions."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +63,22 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 )
 def test_callers_across_modules_are_found(opened: Searcher, name: str, expected: list[str]) -> None:
     assert sorted(places(opened, name, "callers")) == expected
+
+
+GLOBAL = {
+    "src/observable.ts": """declare global {
+  interface Flow<T> {
+    pour(value: T): void;
+  }
+  function makeFlow(): Flow<string>;
+}
+export {};
+""",
+    "src/use.ts": "const flow = makeFlow();\nload().then(() => unknown().pour('a'));\n",
+}
+
+
+def test_members_of_global_interfaces_are_found(tmp_path: Path) -> None:
+    with indexed_files(tmp_path, GLOBAL) as tree:
+        assert places(tree, "Flow.pour", "definitions") == ["src/observable.ts:3"]
+        assert places(tree, "Flow.pour", "callers") == ["src/use.ts:2"]
