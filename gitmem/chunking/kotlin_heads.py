@@ -51,8 +51,8 @@ def find_hidden_heads(data: bytes) -> Iterator[HiddenName]:
     """Yield the names in the annotations that became comments, and the types of contexts."""
     yield from names_in_spans(data, _find_annotations(data), "decorator")
     for context in _CONTEXT.finditer(data) if b"context(" in data else ():
-        for found in _CONTEXT_TYPE.finditer(data, context.start(1), context.end(1)):
-            yield HiddenName(found.start(1), found[1], "type", context.start(1))
+        for type_ in _CONTEXT_TYPE.finditer(data, context.start(1), context.end(1)):
+            yield HiddenName(type_.start(1), type_[1], "type", context.start(1))
 
 
 def _blanks(found: re.Match[bytes]) -> bytes:

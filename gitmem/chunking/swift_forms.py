@@ -42,6 +42,6 @@ def with_plain_forms(text: bytes, grammar: str) -> bytes:
 
 def find_thrown_types(data: bytes) -> Iterator[HiddenName]:
     """Yield the types of errors that the parser does not see."""
-    for found in _THROWS.finditer(data):
-        start = found.start("type") + found["type"].rfind(b".") + 1
-        yield HiddenName(start, data[start : found.end("type")], "type", found.start())
+    for error in _THROWS.finditer(data):
+        start = error.start("type") + error["type"].rfind(b".") + 1
+        yield HiddenName(start, data[start : error.end("type")], "type", error.start())

@@ -84,15 +84,15 @@ def ask_compiler(root: Path, calls: Sequence[AskedCall], options: argparse.Names
 def ask_trace(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> Iterator[Answer]:
     """Yield the definitions that the tests of a repository have called: None for calls that they did not make."""
     if options.trace is None:
-        raise SubjectError("the oracle needs --trace, what `oracles/trace.rb` has recorded")
-    called: dict[tuple[str, int, str], set[Place]] = {}
+        raise SubjectError("the oracle needs --trace, the file that `oracles/trace.rb` wrote")
+    definitions: dict[tuple[str, int, str], set[Place]] = {}
     for line in options.trace.read_text("utf-8", "replace").splitlines():
-        path, number, name, where, definition = line.split("\t")
-        called.setdefault((path, int(number), name), set()).add((where, int(definition)))
+        path, number, name, where, at = line.split("\t")
+        definitions.setdefault((path, int(number), name), set()).add((where, int(at)))
     for call in calls:
         text = (root / call.path).read_text("utf-8", "replace").split("\n")[call.line - 1]
         name = _NAME.match(text, call.column)
-        yield called.get((call.path, call.line, name[0])) if name is not None else None
+        yield definitions.get((call.path, call.line, name[0])) if name is not None else None
 
 
 ORACLES: Final = {

@@ -131,8 +131,8 @@ def _implementations(root: Path, paths: Iterable[str], trait: str, method: str) 
             parameters = _PARAMETER.findall(each[2])
             if type_ is None or type_[0] in parameters:
                 continue
-            for found in defines.finditer(text, each.start(4), each.end(4)):
-                yield path, text.count("\n", 0, found.start()) + 1
+            for definition in defines.finditer(text, each.start(4), each.end(4)):
+                yield path, text.count("\n", 0, definition.start()) + 1
 
 
 def _definition_in(root: Path, path: str, lines: range, name: str) -> Place | None:
@@ -155,10 +155,10 @@ def _write_pages(root: Path, folder: Path) -> Iterator[tuple[str, dict[int, list
     crates = {crate.file: crate for manifest in sorted(root.rglob("Cargo.toml")) if (crate := _read_crate(manifest))}
     for crate in crates.values():
         out = folder / f"{crate.name}-pages"
-        needed = _compile_needed(crate, crates, folder)
-        if needed is None:
+        arguments = _compile_needed(crate, crates, folder)
+        if arguments is None:
             continue
-        command = ["rustdoc", *crate.arguments, *needed, "-o", str(out), "-Z", "unstable-options"]
+        command = ["rustdoc", *crate.arguments, *arguments, "-o", str(out), "-Z", "unstable-options"]
         _run([*command, "--generate-link-to-definition"])
         source = out / "src" / crate.name
         for page in sorted(source.rglob("*.rs.html")) if source.is_dir() else ():
@@ -177,8 +177,8 @@ def _compile_needed(crate: _Crate, crates: Mapping[Path, _Crate], folder: Path) 
             return None
         library = folder / f"lib{other.name}.rmeta"
         if not library.exists():
-            built = ["--crate-type", "lib", "--emit", "metadata", "--out-dir", str(folder)]
-            _run(["rustc", *other.arguments, *inner, *built])
+            output = ["--crate-type", "lib", "--emit", "metadata", "--out-dir", str(folder)]
+            _run(["rustc", *other.arguments, *inner, *output])
         if not library.exists():
             return None
         arguments += ["--extern", f"{name}={library}"]
@@ -203,18 +203,18 @@ def _read_crate(manifest: Path) -> _Crate | None:
     file = manifest.parent / library.get("path", "src/lib.rs")
     if not file.is_file() or library.get("proc-macro"):
         return None
-    needed, optional = {}, set()
+    required, optional = {}, set()
     for name, entry in content.get("dependencies", {}).items():
         settings = entry if isinstance(entry, dict) else {}
         if settings.get("optional"):
             optional.add(name)
         else:
-            needed[name.replace("-", "_")] = (manifest.parent / settings.get("path", "?") / "src/lib.rs").resolve()
+            required[name.replace("-", "_")] = (manifest.parent / settings.get("path", "?") / "src/lib.rs").resolve()
     edition = package.get("edition", "2015")
     name = library.get("name") or package.get("name", "")
     return _Crate(
         name.replace("-", "_"), file.resolve(), edition if isinstance(edition, str) else "2021",
-        _usable_features(content.get("features", {}), optional), needed,
+        _usable_features(content.get("features", {}), optional), required,
     )  # fmt: skip
 
 

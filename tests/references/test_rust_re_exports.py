@@ -1,4 +1,4 @@
-"""Re-exports of Rust: what leads from one module to another, if modules import all names of each other."""
+"""Re-exports of Rust, also in a crate whose modules import all names of each other."""
 
 from collections.abc import Iterator
 

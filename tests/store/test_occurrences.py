@@ -1,4 +1,4 @@
-"""Records of the names of a blob: what is packed comes back."""
+"""Records of the names of a blob come back as they were packed."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -155,8 +155,8 @@ def _ambient(node: Node, data: bytes) -> Match | None:
     """Match the declaration inside `declare ...`. Those of `declare global` are in no namespace."""
     for inner in node.children:
         if inner.type == "statement_block":
-            rule = namespace("namespace")
-            return Match(rule.shape, rule.chunk_type, "", inner)
+            block = namespace("namespace")
+            return Match(block.shape, block.chunk_type, "", inner)
         rule = UNITS.get(inner.type)
         if rule is None:
             continue
