@@ -303,7 +303,7 @@ class Resolver:
         return list(self._of_type(file, type_, [name], holder.line).definitions) if type_ else []
 
     def _of_type(self, file: FileNames, type_: str, path: Sequence[str], line: int) -> Resolution:
-        """Resolve a member of a type that a file names, or of a parameter of Rust: `T: Load` has what `Load` has."""
+        """Resolve a member of a type that a file names, or of a parameter of Rust, `T: Load`."""
         trait = file.type_of(type_, line) if file.family == "rust" else ""
         if trait:
             known = self._of_known_type(file, trait, path, line)

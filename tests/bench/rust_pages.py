@@ -42,7 +42,7 @@ class Link(NamedTuple):
 
 
 class _Crate(NamedTuple):
-    """Name of a crate, the file it begins with, and what it is compiled with."""
+    """Name of a crate, the file it begins with, its edition, features and dependencies."""
 
     name: str
     file: Path
