@@ -9,6 +9,9 @@ before a method (`struct NODE Tree::find() {`), a variable of a loop or one with
 not. No member of a class begins with a sign, a number or a word before a comma, a dot or a plus. A single word is a
 value (`at{origin}`) unless it is in capitals: a macro may be the only member.
 
+Behind a variable or the parameters of a function, the macros of clang's analysis of threads are attributes, whatever
+project they are named after: `int count ABSL_GUARDED_BY(mutex);`, `void run() EXCLUSIVE_LOCKS_REQUIRED(mutex);`.
+
 Before the name of a function, words in capitals are attributes if another word is the type. If all words but qualifiers
 are in capitals, the first one is the type: `static DWORD WINAPI run(`.
 """
@@ -38,9 +41,31 @@ _FUNCTION: Final = re.compile(
 _SIGNAL: Final = re.compile(rb"emit(?=[ \t]+[A-Za-z_][\w.:>()-]*\()")
 """Word of Qt before a call, with which the call looks like a declaration."""
 
+_LOCKING: Final = re.compile(
+    rb"(?<=[\w)>\]\s])(?<!define )((?:[A-Z][A-Z0-9]*_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|NO_THREAD_SAFETY_ANALYSIS"
+    rb"|(?:EXCLUSIVE|SHARED)_(?:LOCKS_REQUIRED|LOCK_FUNCTION|TRYLOCK_FUNCTION)|LOCKS_EXCLUDED|UNLOCK_FUNCTION"
+    rb"|LOCK_RETURNED|ACQUIRED_(?:BEFORE|AFTER)|(?:(?:TRY_)?ACQUIRE|RELEASE|REQUIRES)(?:_SHARED)?|EXCLUDES"
+    rb"|(?:ASSERT(?:_SHARED)?|RETURN)_CAPABILITY)\b(?:\((?:[^()]|\([^()]*\)){0,200}\))?)"
+    rb"(?=\s*(?:[;{=:]|override\b|final\b|[A-Z]))"
+)
+_LOCKING_PARTS: Final = (
+    b"GUARDED_",
+    b"LOCK",
+    b"ACQUIRE",
+    b"RELEASE",
+    b"REQUIRES",
+    b"EXCLUDES",
+    b"CAPABILITY",
+    b"THREAD_S",
+)
+"""Text of which a file with such a macro has some: most have none, and are read no further."""
+
+_STATEMENT: Final = re.compile(rb"(?:[;{}]|\b(?:else|do|return)|\b(?:if|for|while)\b[^;{}\n]*\))\s*\Z")
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 _MACRO: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
 _TEXT: Final = re.compile(rb"[^\n]")
+_REACH: Final = 100
+"""Bytes before a macro in which the end of the statement before it is looked for."""
 
 _QUALIFIERS: Final = frozenset(
     b"const volatile static extern inline register constexpr virtual explicit friend typedef".split()
@@ -81,8 +106,15 @@ def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
     lines = b"\n" + data
     for head in _FUNCTION.finditer(lines):
         spans += [(start - 1, end - 1) for start, end in _attributes(lines, head)]
+    if any(part in data for part in _LOCKING_PARTS):
+        spans += [macro.span(1) for macro in _LOCKING.finditer(data) if not _begins(data, macro.start())]
     spans += [signal.span() for signal in _SIGNAL.finditer(data) if data[signal.start() - 1] in b" \t\n;{})"]
     return spans
+
+
+def _begins(data: bytes, start: int) -> bool:
+    """Return whether a statement begins at a place, rather than goes on."""
+    return _STATEMENT.search(data, max(0, start - _REACH), start) is not None
 
 
 def _attributes(data: bytes, head: re.Match[bytes]) -> Iterator[tuple[int, int]]:

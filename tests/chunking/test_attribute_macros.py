@@ -78,3 +78,24 @@ int RUN(void) { return 1; }
 """
     assert names_of(text, "cpp", "function") == ["open", "AddsPrices", "RUN"]
     assert names_of(text, "cpp", "call") == ["SYSCALL_DEFINE3", "do_open", "TEST_F", "total"]
+
+
+def test_attributes_of_locks_behind_a_declaration_hide_no_name() -> None:
+    text = """class Log {
+  explicit Log(Mutex* mu) EXCLUSIVE_LOCK_FUNCTION(mu) : mu_(mu) { mu_->Lock(); }
+  Status Apply(Edit* edit)
+      EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Add(int count) LOCKS_EXCLUDED(mu_) {
+    if (count) RELEASE(count);
+    ACQUIRE(count);
+  }
+  int refs_ GUARDED_BY(mu_);
+  std::map<int, int> all_ ABSL_GUARDED_BY(Get(1)) = {};
+  Mutex mu_;
+};
+#define GUARDED_BY(x) THREAD_ANNOTATION(guarded_by(x))
+"""
+    assert names_of(text, "cpp", "function", "class") == ["Log", "Log", "Apply", "Add", "GUARDED_BY"]
+    assert names_of(text, "cpp", "value") == ["refs_", "all_", "mu_"]
+    assert {"RELEASE", "ACQUIRE"} <= set(names_of(text, "cpp", "call"))
+    assert {"ABSL_GUARDED_BY", "LOCKS_EXCLUDED"} <= set(names_of(text, "cpp", "type"))
