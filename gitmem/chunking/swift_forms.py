@@ -12,11 +12,12 @@ from typing import Final
 from gitmem.chunking.commented_spans import HiddenName
 
 LANGUAGE: Final = "swift"
-_TUPLE: Final = re.compile(
-    rb"(?P<before>(?:[(,:=]|\bin|\breturn|\{|^)[ \t]*)\(\)(?![ \t]*(?:->|>|in\b|async\b|throws\b|rethrows\b))",
-    re.MULTILINE,
-)
+_TUPLE: Final = re.compile(rb"(?<![\w)\]>}?!`\".])\(\)(?![ \t]*(?:->|>|in\b|async\b|throws\b|rethrows\b))")
 """An empty tuple as a value or type: not before an arrow, which makes it the parameters of a closure."""
+
+_BEFORE_TUPLE: Final = re.compile(rb"(?:[(,:={]|\bin|\breturn|^|\n)[ \t]*\Z")
+_REACH: Final = 80
+"""Bytes before an empty tuple that are looked at."""
 
 _ATTRIBUTE: Final = re.compile(rb"(?P<before>@[A-Za-z_][\w.]*)\(\)")
 _THROWS: Final = re.compile(rb"(?<=\bthrows)\((?:any[ \t]+)?(?P<type>[A-Za-z_][\w.]*)\)")
@@ -32,16 +33,27 @@ def with_plain_forms(text: bytes, grammar: str) -> bytes:
     if grammar != LANGUAGE:
         return text
     if b"()" in text:
-        text = _ATTRIBUTE.sub(rb"\g<before>  ", text)
-        # One tuple may end where the next one begins, `((), ())`. A name may stand for a value and for a type.
-        text = _TUPLE.sub(rb"\g<before>_0", _TUPLE.sub(rb"\g<before>_0", text))
-    for form in (_THROWS, _CONCURRENCY):
-        text = form.sub(lambda found: b" " * len(found[0]), text)
+        text = _TUPLE.sub(_name_of_tuple, _ATTRIBUTE.sub(rb"\g<before>  ", text))
+    if b"throws(" in text:
+        text = _THROWS.sub(_blanks, text)
+    if b"isolated" in text or b"sending " in text:
+        text = _CONCURRENCY.sub(_blanks, text)
     return _MESSAGE.sub(b"//", _MACRO.sub(b" ", text)) if b"#" in text else text
+
+
+def _name_of_tuple(tuple_: re.Match[bytes]) -> bytes:
+    """Return a name in place of an empty tuple: it may stand for a value and for a type."""
+    start = tuple_.start()
+    before = tuple_.string[max(0, start - _REACH) : start]
+    return b"_0" if _BEFORE_TUPLE.search(before) else tuple_[0]
+
+
+def _blanks(form: re.Match[bytes]) -> bytes:
+    return b" " * len(form[0])
 
 
 def find_thrown_types(data: bytes) -> Iterator[HiddenName]:
     """Yield the types of errors that the parser does not see."""
-    for error in _THROWS.finditer(data):
+    for error in _THROWS.finditer(data) if b"throws(" in data else ():
         start = error.start("type") + error["type"].rfind(b".") + 1
         yield HiddenName(start, data[start : error.end("type")], "type", error.start())
