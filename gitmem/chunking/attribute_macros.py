@@ -45,7 +45,7 @@ _LOCKING: Final = re.compile(
     rb"(?<=[\w)>\]\s])(?<!define )((?:[A-Z][A-Z0-9]*_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|NO_THREAD_SAFETY_ANALYSIS"
     rb"|(?:EXCLUSIVE|SHARED)_(?:LOCKS_REQUIRED|LOCK_FUNCTION|TRYLOCK_FUNCTION)|LOCKS_EXCLUDED|UNLOCK_FUNCTION"
     rb"|LOCK_RETURNED|ACQUIRED_(?:BEFORE|AFTER)|(?:(?:TRY_)?ACQUIRE|RELEASE|REQUIRES)(?:_SHARED)?|EXCLUDES"
-    rb"|(?:ASSERT(?:_SHARED)?|RETURN)_CAPABILITY)\b(?:\((?:[^()]|\([^()]*\)){0,200}\))?)"
+    rb"|(?:ASSERT(?:_SHARED)?|RETURN)_CAPABILITY|ASSERT_(?:EXCLUSIVE|SHARED)_LOCK)\b(?:\((?:[^()]|\([^()]*\)){0,200}\))?)"
     rb"(?=\s*(?:[;{=:]|override\b|final\b|[A-Z]))"
 )
 _LOCKING_PARTS: Final = (
