@@ -61,6 +61,9 @@ def print_summary(report: IndexReport, index_bytes: int) -> None:
         parts.append(f"as text {report.as_text.total():,}")
     print_line("  " + (" · ".join(parts) or "no text files"))
     print_skipped(report)
+    if report.skipped["large"] and report.details is None:
+        # One may be the main class of a library, which nobody would miss in a number.
+        print_line("  `gitmem index -v` names the large files; gitmem.maxFileBytes sets their limit")
     # The share of the text is only known if this run read all of it, and says little about a few kilobytes.
     is_first = not report.chunks_before and report.text_bytes >= _LEAST_TEXT
     share = f" ({100 * index_bytes / report.text_bytes:.0f} % of the text)" if is_first else ""

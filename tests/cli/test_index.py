@@ -82,6 +82,15 @@ def test_index_reports_embedded_and_reused_blobs(cli: Cli, own: Repo) -> None:
     assert cli("index", cwd=own.path).out == f"up to date: main {own.oid('HEAD')[:7]}\n"
 
 
+def test_a_first_run_says_how_to_find_the_files_above_the_limit(cli: Cli, repo: Repo) -> None:
+    repo.commit({"small.py": "x = 1\n", "large.py": "value = 1\n" * 200})
+    repo.git("config", "gitmem.maxFileBytes", "1024")
+    lines = cli("index", cwd=repo.path).out.splitlines()
+    assert "  `gitmem index -v` names the large files; gitmem.maxFileBytes sets their limit" in lines
+    repo.commit({"other.py": "y = 2\n"})
+    assert "names the large files" not in cli("index", cwd=repo.path).out
+
+
 def test_index_reports_languages_and_skipped_files(cli: Cli, own: Repo) -> None:
     assert cli("index", "--reset", cwd=own.path).out.splitlines()[2:4] == [
         "  python 2 · markdown 1 · typescript 1 · as text 1",
