@@ -136,10 +136,11 @@ class Resolver:
             near = self._by_name.in_package(file, name)
             if near or file.family == "go":
                 return _resolution(near, "package")
-        if file.path.endswith(KOTLIN_ENDINGS):
+        if file.path.endswith(KOTLIN_ENDINGS) and not name[:1].isupper():
             # Functions of other packages are imported. But a block, `module { get() }`, has the members of an object.
             members = self._by_name.members(file, name).definitions
-            return _resolution([each for each in members if self._is_known_in(file, each)], "name").opened()
+            matches = [each for each in members if self._is_known_in(file, each)]
+            return _resolution(matches, "name").opened() if matches else self._by_name.all(file, name).opened()
         resolution = self._by_name.all(file, name)
         return resolution.opened() if name in FUNCTIONS.get(file.family, ()) else resolution
 

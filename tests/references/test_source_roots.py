@@ -133,6 +133,9 @@ fun module(block: Scope.() -> Unit) {}
 """,
     "core/src/commonMain/kotlin/org/koin/core/Scope.kt": "package org.koin.core\nclass Scope { fun fetchIt() = 1 }\n",
     "android/src/main/kotlin/org/koin/ext/Ext.kt": "package org.koin.ext\nfun Activity.fetchIt() = 2\n",
+    # Folders need not follow the packages.
+    "flat/Shop.kt": "package a.shop\nclass Shop\nfun openShop() = Shop()\n",
+    "other/Use.kt": "package a.shop\nfun use() { openShop() ; Shop() }\n",
 }
 
 
@@ -152,3 +155,5 @@ def test_a_block_has_the_members_of_an_object_but_no_function_that_is_not_import
     use = "core/src/commonMain/kotlin/org/koin/dsl/Use.kt:3"
     assert places(kotlin, "Scope.fetchIt", "callers") == [f"{use}+"]
     assert places(kotlin, "android/src/main/kotlin/org/koin/ext/Ext.kt:2", "callers") == []
+    assert "other/Use.kt:2" in places(kotlin, "Shop", "callers")
+    assert places(kotlin, "openShop", "callers") == ["other/Use.kt:2+"]
