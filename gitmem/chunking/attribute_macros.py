@@ -42,22 +42,13 @@ _SIGNAL: Final = re.compile(rb"emit(?=[ \t]+[A-Za-z_][\w.:>()-]*\()")
 """Word of Qt before a call, with which the call looks like a declaration."""
 
 _LOCKING: Final = re.compile(
-    rb"(?<=[\w)>\]\s])(?<!define )((?:[A-Z][A-Z0-9]*_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|NO_THREAD_SAFETY_ANALYSIS"
+    rb"(?<=[)>\]\s])(?<!define )((?:[A-Z][A-Z0-9]*_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|NO_THREAD_SAFETY_ANALYSIS"
     rb"|(?:EXCLUSIVE|SHARED)_(?:LOCKS_REQUIRED|LOCK_FUNCTION|TRYLOCK_FUNCTION)|LOCKS_EXCLUDED|UNLOCK_FUNCTION"
     rb"|LOCK_RETURNED|ACQUIRED_(?:BEFORE|AFTER)|(?:(?:TRY_)?ACQUIRE|RELEASE|REQUIRES)(?:_SHARED)?|EXCLUDES"
     rb"|(?:ASSERT(?:_SHARED)?|RETURN)_CAPABILITY|ASSERT_(?:EXCLUSIVE|SHARED)_LOCK)\b(?:\((?:[^()]|\([^()]*\)){0,200}\))?)"
     rb"(?=\s*(?:[;{=:]|override\b|final\b|[A-Z]))"
 )
-_LOCKING_PARTS: Final = (
-    b"GUARDED_",
-    b"LOCK",
-    b"ACQUIRE",
-    b"RELEASE",
-    b"REQUIRES",
-    b"EXCLUDES",
-    b"CAPABILITY",
-    b"THREAD_S",
-)
+_LOCKING_PARTS: Final = tuple(b"GUARDED_ LOCK ACQUIRE RELEASE REQUIRES EXCLUDES CAPABILITY THREAD_S".split())
 """Text of which a file with such a macro has some: most have none, and are read no further."""
 
 _STATEMENT: Final = re.compile(rb"(?:[;{}]|\b(?:else|do|return)|\b(?:if|for|while)\b[^;{}\n]*\))\s*\Z")

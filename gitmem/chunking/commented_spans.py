@@ -24,6 +24,11 @@ class HiddenName(NamedTuple):
     place: int
 
 
+def blanks(form: re.Match[bytes]) -> bytes:
+    """Return as many blanks as a form has bytes that the parser does not know."""
+    return b" " * len(form[0])
+
+
 def end_of_arguments(data: bytes, start: int) -> int:
     """Return the end of the parenthesis that begins before an offset, 0 if there is none."""
     depth = 1

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from gitmem.chunking.commented_spans import HiddenName, end_of_arguments, names_in_spans, with_comments
+from gitmem.chunking.commented_spans import HiddenName, blanks, end_of_arguments, names_in_spans, with_comments
 
 LANGUAGE: Final = "kotlin"
 _ANNOTATED: Final = re.compile(rb"\n(?=@(?!file:))")
@@ -39,11 +39,11 @@ def with_plain_heads(text: bytes, data: bytes, grammar: str) -> bytes:
     """Return source of the same length that the parser understands. `text` is `data`, perhaps with other changes."""
     if grammar != LANGUAGE:
         return text
-    text = _NEWER.sub(_blanks, text)
+    text = _NEWER.sub(blanks, text)
     if b"constructor" in text:
         text = _CONSTRUCTOR.sub(lambda head: _FEED.sub(b" ", head[0]), text)
     if b"context(" in text:
-        text = _CONTEXT.sub(_blanks, text)
+        text = _CONTEXT.sub(blanks, text)
     return with_comments(text, data, _find_annotations(data))
 
 
@@ -53,10 +53,6 @@ def find_hidden_heads(data: bytes) -> Iterator[HiddenName]:
     for context in _CONTEXT.finditer(data) if b"context(" in data else ():
         for type_ in _CONTEXT_TYPE.finditer(data, context.start(1), context.end(1)):
             yield HiddenName(type_.start(1), type_[1], "type", context.start(1))
-
-
-def _blanks(found: re.Match[bytes]) -> bytes:
-    return b" " * len(found[0])
 
 
 @lru_cache(maxsize=1)

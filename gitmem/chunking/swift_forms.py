@@ -9,17 +9,19 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gitmem.chunking.commented_spans import HiddenName
+from gitmem.chunking.commented_spans import HiddenName, blanks
 
 LANGUAGE: Final = "swift"
-_TUPLE: Final = re.compile(rb"(?<![\w)\]>}?!`\".])\(\)(?![ \t]*(?:->|>|in\b|async\b|throws\b|rethrows\b))")
-"""An empty tuple as a value or type: not before an arrow, which makes it the parameters of a closure."""
+_NO_PARAMETERS: Final = rb"\(\)(?![ \t]*(?:->|>|in\b|async\b|throws\b|rethrows\b))"
+"""Empty parentheses that are not the parameters of a function or closure: before an arrow."""
+
+_TUPLE: Final = re.compile(rb"(?<![\w)\]>}?!`\".])" + _NO_PARAMETERS)
 
 _BEFORE_TUPLE: Final = re.compile(rb"(?:[(,:={]|\bin|\breturn|^|\n)[ \t]*\Z")
 _REACH: Final = 80
 """Bytes before an empty tuple that are looked at."""
 
-_ATTRIBUTE: Final = re.compile(rb"(?P<before>@[A-Za-z_][\w.]*)\(\)")
+_ATTRIBUTE: Final = re.compile(rb"(?P<before>@[A-Za-z_][\w.]*)" + _NO_PARAMETERS)
 _THROWS: Final = re.compile(rb"(?<=\bthrows)\((?:any[ \t]+)?(?P<type>[A-Za-z_][\w.]*)\)")
 _CONCURRENCY: Final = re.compile(rb"\bnonisolated\(unsafe\)|(?<=[:>] )(?:isolated|sending)(?= [\w(])")
 """Modifiers of types and variables that came with strict checks of concurrency."""
@@ -35,9 +37,9 @@ def with_plain_forms(text: bytes, grammar: str) -> bytes:
     if b"()" in text:
         text = _TUPLE.sub(_name_of_tuple, _ATTRIBUTE.sub(rb"\g<before>  ", text))
     if b"throws(" in text:
-        text = _THROWS.sub(_blanks, text)
+        text = _THROWS.sub(blanks, text)
     if b"isolated" in text or b"sending " in text:
-        text = _CONCURRENCY.sub(_blanks, text)
+        text = _CONCURRENCY.sub(blanks, text)
     return _MESSAGE.sub(b"//", _MACRO.sub(b" ", text)) if b"#" in text else text
 
 
@@ -46,10 +48,6 @@ def _name_of_tuple(tuple_: re.Match[bytes]) -> bytes:
     start = tuple_.start()
     before = tuple_.string[max(0, start - _REACH) : start]
     return b"_0" if _BEFORE_TUPLE.search(before) else tuple_[0]
-
-
-def _blanks(form: re.Match[bytes]) -> bytes:
-    return b" " * len(form[0])
 
 
 def find_thrown_types(data: bytes) -> Iterator[HiddenName]:

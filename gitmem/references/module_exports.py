@@ -13,7 +13,6 @@ from gitmem.references.tree_names import Names
 MAIN_EXPORTS: Final = ("", "default")
 """Names of the main export of a module, which `import a from` and `a = require()` take."""
 
-
 _MAX_HOPS: Final = 8
 """Imports that are followed one after the other. In Rust `use super::*` leads from each file to every other."""
 

@@ -222,9 +222,9 @@ class Resolver:
         bindings = file.bindings.get(head)
         if bindings is not None:
             return self._behind_import(file, name, parts)
-        # `Object.freeze` is a library's, whatever class has a member of that name; `impl Load for u32` adds one.
+        # `Object.freeze` is a library's, whatever class has a member of that name. In Rust a tree may add to a number.
         if head in GLOBALS.get(file.family, ()) and not file.definitions(head):
-            return _resolution(self._by_name.extensions(file, head, name), "type")
+            return _resolution(self._by_name.extensions(file, head, name) if file.family == "rust" else [], "type")
         holders = self._resolve_bare(file, head, line)
         if holders.definitions and holders.rule != "name":
             matches = self._behind(holders.definitions, [*parts[1:], name])

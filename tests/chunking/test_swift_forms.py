@@ -22,12 +22,19 @@ from tests.chunking.names_in_file import names_of
         "let run: () -> Void = { () -> Void in stop() }",
         "let later: (() async throws -> Int)? = nil",
         '#warning("later")',
+        "let run: @Sendable() async -> Void = stop",
     ],
 )
 def test_a_function_with_a_statement_is_parsed(statement: str) -> None:
     text = f"struct Cart {{\n    func first() {{\n        {statement}\n    }}\n    func second() {{}}\n}}\n"
     assert not parse_tree(text.encode(), "swift", 10).root_node.has_error
     assert names_of(text, "swift", "function") == ["first", "second"]
+
+
+def test_an_attribute_before_a_closure_keeps_its_parameters() -> None:
+    text = "func load(done: @escaping() -> Void, later: @Sendable() throws -> Int) {}\nfunc next() {}\n"
+    assert not parse_tree(text.encode(), "swift", 10).root_node.has_error
+    assert names_of(text, "swift", "function") == ["load", "next"]
 
 
 def test_heads_of_declarations_are_parsed() -> None:

@@ -1,6 +1,7 @@
 """Functions that code adds to types of other files or of a library, and constructors without a body."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +105,14 @@ def test_constructors_and_members_of_dart_need_no_body(
 ) -> None:
     assert places(shop, name, "definitions") == definitions
     assert places(shop, name, "callers") == callers
+
+
+STANDARD = {
+    "src/point.h": "struct Point {};\nnamespace std {\nvoid swap(Point& a, Point& b) {}\n}\n",
+    "src/use.cc": "#include <utility>\nvoid run(int a, int b) { std::swap(a, b); }\n",
+}
+
+
+def test_what_a_tree_adds_to_the_namespace_of_a_library_is_not_all_of_it(tmp_path: Path) -> None:
+    with indexed_files(tmp_path, STANDARD) as tree:
+        assert places(tree, "std.swap", "callers") == []
