@@ -61,6 +61,9 @@ def ask_rustdoc(root: Path, calls: Sequence[AskedCall], _options: argparse.Names
     """Yield the definitions that the pages link to: None for variables, and for files without a page."""
     with tempfile.TemporaryDirectory(prefix="rustdoc-", dir=root.parent) as folder:
         pages = dict(_write_pages(root, Path(folder)))
+    if not pages:
+        problem = _run(["rustdoc", "--version"]) or "each needs crates that are not in the repository"
+        raise SubjectError(f"rustdoc can read no crate of {root.name}: {problem}")
     for call in calls:
         yield find_definition(root, pages, call) if call.path in pages else None
 
@@ -185,10 +188,11 @@ def _compile_needed(crate: _Crate, crates: Mapping[Path, _Crate], folder: Path) 
     return arguments
 
 
-def _run(command: Sequence[str]) -> None:
-    """Run a program of the compiler. One that cannot read a crate writes nothing."""
+def _run(command: Sequence[str]) -> str:
+    """Run a program of the compiler, and return its errors. One that cannot read a crate writes nothing."""
     try:
-        subprocess.run(command, capture_output=True, env={**os.environ, "RUSTC_BOOTSTRAP": "1"})
+        environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}
+        return subprocess.run(command, capture_output=True, text=True, env=environment).stderr.strip()
     except FileNotFoundError as error:
         raise SubjectError(f"the oracle needs `{command[0]}`, which is not installed") from error
 
