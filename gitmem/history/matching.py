@@ -8,6 +8,8 @@ taken for a move.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
+from heapq import nsmallest
 from typing import Final
 
 from gitmem.history.version import FileVersion, Version, similarity
@@ -44,61 +46,64 @@ _SMALL: Final = 12
 """Tokens below which bodies are alike by chance: then the name must be similar too."""
 
 
+_MAX_COMPARED: Final = 100
+"""Elements of a file with which one is compared by text and name, each at some 10 µs."""
+
+
 def find_in_file(version: Version, older: FileVersion) -> Version | None:
     """Return the predecessor of an element in the same file, or in the file it was renamed from."""
-    olds = [old for old in older.versions if old.kind == version.kind]
-    same = [old for old in olds if old.element.symbol == version.element.symbol]
+    same = [old for old in older.of_symbol.get(version.element.symbol, ()) if old.kind == version.kind]
     exact = [old for old in same if old.parameters == version.parameters]
     if len(exact) == 1:
         return exact[0]
     # From here on the newer file must be parsed, which most changes do without.
-    news = [new for new in version.source.versions if new.kind == version.kind]
     if exact:
-        return _nth(version, news, exact)
+        return _nth(version, exact)
     return (
-        _match_overload(version, same, news)
-        or _match_taken_along(version, olds, news, older)
-        or _match_renamed(version, olds, news)
-        or _match_taken_over(version, olds, news)
+        _match_overload(version, same)
+        or _match_taken_along(version, older)
+        or _match_renamed(version, older)
+        or _match_taken_over(version, older)
         or _match_other_kind(version, older)
     )
 
 
-def _match_taken_along(
-    version: Version, olds: Sequence[Version], news: Sequence[Version], older: FileVersion
-) -> Version | None:
+def _match_taken_along(version: Version, older: FileVersion) -> Version | None:
     """Return the element of this name in the container that became this one's: members follow a renamed class."""
-    container = next((new for new in version.source.versions if new.element.symbol == version.container), None)
-    if container is None or any(old.element.symbol == version.container for old in older.versions):
+    container = next(iter(version.source.of_symbol.get(version.container, ())), None)
+    if container is None or version.container in older.of_symbol:
         return None
     before = find_in_file(container, older)
     if before is None:
         return None
-    named = [old for old in olds
-             if old.element.name == version.element.name and old.container == before.element.symbol]  # fmt: skip
+    named = [old for old in older.of_container.get(before.element.symbol, ())
+             if old.kind == version.kind and old.element.name == version.element.name]  # fmt: skip
     exact = [old for old in named if old.parameters == version.parameters]
-    return exact[0] if len(exact) == 1 else _match_overload(version, named, news)
+    return exact[0] if len(exact) == 1 else _match_overload(version, named)
 
 
 def _match_other_kind(version: Version, older: FileVersion) -> Version | None:
     """Return the element of another kind that became this one: a function a class, or a type an interface."""
-    kept = {(new.kind, new.element.symbol) for new in version.source.versions}
-    gone = [old for old in older.versions
-            if old.kind != version.kind and (old.kind, old.element.symbol) not in kept
-            and old.container == version.container]  # fmt: skip
+    gone = [old for old in older.of_container.get(version.container, ())
+            if old.kind != version.kind and (old.kind, old.element.symbol) not in version.source.symbols]  # fmt: skip
     same = [old for old in gone if old.element.symbol == version.element.symbol]
-    near = [old for old in gone if _name_similarity(version, old) >= _SIMILAR_NAME]
+    near = [
+        old
+        for old in _nearest(version, gone)
+        if _name_similarity(version.element.name, old.element.name) >= _SIMILAR_NAME
+    ]
     return _best(version, same, _SAME_SYMBOL) or _best(version, near, _RENAMED)
 
 
-def _match_renamed(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:
+def _match_renamed(version: Version, older: FileVersion) -> Version | None:
     """Return the element of another symbol, gone from the newer file, that became this one.
 
     Classes that are changed alike have members that are alike, so those of its own container come first.
     """
-    before, after = {old.element.symbol for old in olds}, {new.element.symbol for new in news}
-    gone = [old for old in olds if old.element.symbol not in after]
-    added = [new for new in news if new.element.symbol not in before and new.element.start != version.element.start]
+    kind, before, after = version.kind, older.symbols, version.source.symbols
+    gone = [old for old in older.of_kind.get(kind, ()) if (kind, old.element.symbol) not in after]
+    added = [new for new in version.source.of_kind.get(kind, ())
+             if (kind, new.element.symbol) not in before and new.element.start != version.element.start]  # fmt: skip
     own = [old for old in gone if old.container == version.container]
     rivals = [new for new in added if new.container == version.container]
     # However small they are: one name went, another came, and nothing else changed.
@@ -109,8 +114,35 @@ def _match_renamed(version: Version, olds: Sequence[Version], news: Sequence[Ver
 
 def _match_rivals(version: Version, gone: Sequence[Version], rivals: Sequence[Version]) -> Version | None:
     """Return the most similar of elements that are gone, unless it became another one of the new ones."""
-    match = find_among(version, gone, _RENAMED)
-    return None if match is None or any(_score(new, match) > _score(version, match) for new in rivals) else match
+    match = find_among(version, _nearest(version, gone), _RENAMED)
+    if match is None:
+        return None
+    own = _score(version, match)
+    return None if any(_score(new, match, own) > own for new in _nearest(match, rivals)) else match
+
+
+def _nearest(version: Version, others: Sequence[Version]) -> Sequence[Version]:
+    """Return the elements that may be most similar to one: of many those of its name, nearest in size or in place.
+
+    Generated files have thousands of elements, which are all alike.
+    """
+    if len(others) <= _MAX_COMPARED:
+        return others
+    size, place = _size_and_place(version)
+    by_size, by_place = [], []
+    for number, other in enumerate(others):
+        is_other = other.element.name != version.element.name
+        other_size, other_place = _size_and_place(other)
+        by_size.append((is_other, abs(other_size - size), number))
+        by_place.append((is_other, abs(other_place - place), number))
+    nearest = {number for ranked in (by_size, by_place) for _, _, number in nsmallest(_MAX_COMPARED // 2, ranked)}
+    return [others[number] for number in sorted(nearest)]
+
+
+def _size_and_place(version: Version) -> tuple[int, float]:
+    """Return the bytes of an element, and the share of its file that is before it."""
+    element = version.element
+    return element.end - element.start, element.start / len(version.source.data)
 
 
 def _has_same_inputs(version: Version, old: Version) -> bool:
@@ -119,7 +151,7 @@ def _has_same_inputs(version: Version, old: Version) -> bool:
     return fewer <= more
 
 
-def _match_taken_over(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:
+def _match_taken_over(version: Version, older: FileVersion) -> Version | None:
     """Return the element of this name in another container whose text moved here, while another one took its place.
 
     It is the one exception to the rule that elements which still exist are not matched: a method that delegates to
@@ -127,11 +159,12 @@ def _match_taken_over(version: Version, olds: Sequence[Version], news: Sequence[
     """
     if version.element.holds or version.bag.total() < _SMALL:
         return None
-    kept = {new.key: new for new in news}
     best: tuple[float, Version] | None = None
-    for old in olds:
-        heir = kept.get(old.key)
-        if heir is None or old.element.name != version.element.name or old.parameters != version.parameters:
+    for old in older.of_kind.get(version.kind, ()):
+        if old.element.name != version.element.name or old.parameters != version.parameters:
+            continue
+        heir = version.source.by_key.get(old.key)
+        if heir is None:
             continue
         alike = similarity(version.bag, old.bag)
         if alike >= EXTRACTED and similarity(heir.bag, old.bag) < _DELEGATES * alike:
@@ -172,57 +205,77 @@ def find_among(
 
 def without_counterpart(olds: Iterable[Version], newer: FileVersion) -> list[Version]:
     """Return the elements that a newer version of the file no longer has."""
-    kept = {new.key for new in newer.versions}
-    return [old for old in olds if old.key not in kept]
+    return [old for old in olds if old.key not in newer.by_key]
 
 
-def _nth(version: Version, news: Sequence[Version], exact: Sequence[Version]) -> Version:
+def _nth(version: Version, exact: Sequence[Version]) -> Version:
     """Return the counterpart among elements with equal keys: by text, else the one at the same place among them."""
     if len(exact) == 1:
         return exact[0]
     alike = [old for old in exact if old.text == version.text]
     if alike:
         return alike[0]
-    place = [new.element.start for new in news if new.key == version.key].index(version.element.start)
+    same = version.source.of_symbol[version.element.symbol]
+    place = [new.element.start for new in same if new.key == version.key].index(version.element.start)
     return exact[min(place, len(exact) - 1)]
 
 
-def _match_overload(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:
+def _match_overload(version: Version, olds: Sequence[Version]) -> Version | None:
     """Return the element of the same symbol whose parameters changed into those of this one."""
-    kept, before = {new.key for new in news}, {old.key for old in olds}
-    free = [old for old in olds if old.key not in kept]
-    rivals = [new for new in news if new.element.symbol == version.element.symbol and new.key not in before]
+    free, before = without_counterpart(olds, version.source), {old.key for old in olds}
+    same = version.source.of_symbol.get(version.element.symbol, ())
+    rivals = [new for new in same if new.kind == version.kind and new.key not in before]
     if len(free) == len(rivals) == 1:
         return free[0]
-    best = _best(version, free, _SAME_SYMBOL)
-    # Another overload that is new as well may fit better.
-    if best is None or any(similarity(new.bag, best.bag) > similarity(version.bag, best.bag) for new in rivals):
+    best = _best(version, _nearest(version, free), _SAME_SYMBOL)
+    if best is None:
         return None
-    return best
+    # Another overload that is new as well may fit better.
+    own = similarity(version.bag, best.bag)
+    better = (new for new in _nearest(best, rivals) if _most_alike(new, best) > own)
+    return None if any(similarity(new.bag, best.bag) > own for new in better) else best
 
 
 def _best(version: Version, olds: Iterable[Version], least: float) -> Version | None:
     """Return the most similar element whose score reaches `least`."""
-    scored = [(_score(version, old), -number, old) for number, old in enumerate(olds)]
-    best = max(scored, key=lambda entry: entry[:2], default=None)
-    return best[2] if best is not None and best[0] >= least else None
+    best = None
+    for old in olds:
+        score = _score(version, old, least)
+        if score > least or (score == least and best is None):
+            best, least = old, score
+    return best
 
 
-def _score(version: Version, old: Version) -> float:
-    """Return the similarity of two elements; of small ones the names count as much as the tokens."""
+def _score(version: Version, old: Version, least: float = 0.0) -> float:
+    """Return the similarity of two elements; of small ones the names count as much as the tokens.
+
+    It is 0 if it is certain to be below `least`.
+    """
+    is_large = min(version.tokens, old.tokens) >= _SMALL and min(version.body_length, old.body_length) > 4
+    if is_large and _most_alike(version, old) + _EQUAL_PARAMETERS < least:
+        return 0.0
     alike = similarity(version.bag, old.bag)
+    if is_large and alike + _EQUAL_PARAMETERS < least:
+        return 0.0  # the comparison of names takes longest
     # Equal parameters and a similar name outweigh a body that was rewritten.
-    names = _name_similarity(version, old)
+    names = _name_similarity(version.element.name, old.element.name)
     if len(version.parameters) > 3 and version.parameters == old.parameters:
         alike += _EQUAL_PARAMETERS * names
     elif names >= _SIMILAR_NAME:
         alike += _BONUS * names
-    if min(version.bag.total(), old.bag.total()) >= _SMALL and min(version.body_length, old.body_length) > 4:
+    if is_large:
         return alike
     if version.element.name == old.element.name:
         return 0.5 * (1 + alike)
     return 0.5 * (alike + names)
 
 
-def _name_similarity(version: Version, old: Version) -> float:
-    return SequenceMatcher(None, version.element.name, old.element.name).ratio()
+def _most_alike(version: Version, old: Version) -> float:
+    """Return the most that the similarity of two elements can be, by their sizes."""
+    fewer, more = sorted((version.tokens, old.tokens))
+    return 2 * fewer / (fewer + more) if more else 1.0
+
+
+@lru_cache(maxsize=1 << 14)
+def _name_similarity(name: str, other: str) -> float:
+    return SequenceMatcher(None, name, other).ratio()

@@ -2,8 +2,8 @@
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final
 
@@ -12,7 +12,7 @@ from gitmem.chunking.element import Element, FileElements, is_in_anonymous_class
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _CALLABLE: Final = frozenset({"function", "method"})
 
-_HELD: Final = frozenset({"source", "element", "twin", "parameters"})
+_HELD: Final = frozenset({"source", "element", "twin", "parameters", "kind", "container", "key"})
 """Attributes of a version that it never frees."""
 
 Spans = list[tuple[int, int]]
@@ -57,9 +57,35 @@ class FileVersion:
         """All elements of the file."""
         return [Version(self, element) for element in self.file.elements]
 
+    @cached_property
+    def of_kind(self) -> "dict[str, list[Version]]":
+        """Elements by kind."""
+        return _group((version.kind, version) for version in self.versions)
+
+    @cached_property
+    def of_symbol(self) -> "dict[str, list[Version]]":
+        """Elements by symbol."""
+        return _group((version.element.symbol, version) for version in self.versions)
+
+    @cached_property
+    def of_container(self) -> "dict[str, list[Version]]":
+        """Elements by the symbol of the one around them."""
+        return _group((version.container, version) for version in self.versions)
+
+    @cached_property
+    def by_key(self) -> "dict[tuple[str, str, bytes], Version]":
+        """Elements by key, the last one of each."""
+        return {version.key: version for version in self.versions}
+
+    @cached_property
+    def symbols(self) -> set[tuple[str, str]]:
+        """Kinds and symbols of the elements."""
+        return {(version.kind, version.element.symbol) for version in self.versions}
+
     def forget_versions(self) -> None:
         """Let go of the elements; those that are still in use stay. Asked for again, they are new objects."""
-        self.__dict__.pop("versions", None)
+        for part in ("versions", "of_kind", "of_symbol", "of_container", "by_key", "symbols"):
+            self.__dict__.pop(part, None)
 
     @cached_property
     def headers(self) -> "list[tuple[int, bytes]]":
@@ -118,7 +144,9 @@ class Version:
         """Words of the comments; of an element that holds others, only those above it and between them."""
         if self.twin is not None:
             return self.twin.comments
-        spans = [span for span in self.source.file.comments if self._owns(span[0])]
+        comments, element = self.source.file.comments, self.element
+        first, last = (bisect_left(comments, (offset, 0)) for offset in (element.start, element.end))
+        spans = [span for span in comments[first:last] if self._owns(span[0])]
         return b"\n".join(b" ".join(self.source.data[start:end].split()) for start, end in spans)
 
     @cached_property
@@ -187,7 +215,7 @@ class Version:
         """Number of the tokens of the body, of an element that holds others of its own text there."""
         return len(self.body) if self.element.holds else self.tokens - len(self.parameters)
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """Chunk type, with functions and methods as one: moving a function into a class makes it a method.
 
@@ -196,16 +224,17 @@ class Version:
         chunk_type = "function" if self.element.chunk_type in _CALLABLE else self.element.chunk_type
         return f"anonymous {chunk_type}" if is_in_anonymous_class(self.element.symbol) else chunk_type
 
-    @property
+    @cached_property
     def container(self) -> str:
         """Symbol of the element around this one, "" without any. It is always shorter than the own one."""
         symbol, name = self.element.symbol, self.element.name
         return symbol[: -len(name)].rstrip(".> ") if name and symbol.endswith(name) else ""
 
-    @property
-    def key(self) -> tuple[str, str, tuple[bytes, ...]]:
-        """What distinguishes an element from all others of its file."""
-        return self.kind, self.element.symbol, self.parameters
+    @cached_property
+    def key(self) -> tuple[str, str, bytes]:
+        """What distinguishes an element from all others of its file: kind, symbol and parameters."""
+        # Bytes know their hash; that of a tuple of thousands of tokens would be computed at every look-up.
+        return self.kind, self.element.symbol, b" ".join(self.parameters)
 
     @cached_property
     def _inner(self) -> list[Element]:
@@ -237,6 +266,13 @@ class Version:
         for start, end in _subtract(spans, self.source.file.comments):
             tokens += _TOKEN.findall(self.source.data, start, end)
         return self.source.share(tokens)
+
+
+def _group(keyed: "Iterable[tuple[str, Version]]") -> "dict[str, list[Version]]":
+    groups: defaultdict[str, list[Version]] = defaultdict(list)
+    for key, version in keyed:
+        groups[key].append(version)
+    return dict(groups)
 
 
 def similarity(one: Counter[bytes], other: Counter[bytes]) -> float:

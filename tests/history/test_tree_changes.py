@@ -11,6 +11,7 @@ from gitmem.chunking.elements import find_elements
 from gitmem.git.file_history import read_changed_files, read_commit_files
 from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
+from gitmem.history import matching
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.tree_changes import ADDED, CHANGED, MOVED, REMOVED, ElementChange, compare_trees
 from gitmem.history.version import FileVersion, similarity
@@ -226,3 +227,32 @@ def test_a_file_with_an_unreadable_version_is_compared_as_a_whole(repo: Repo) ->
     repo.commit({"total.py": TOTAL.replace("0", "1")}, "second")
     repo.loose_object(repo.oid("HEAD^:total.py")).unlink()
     assert [_names(change) for change in compare(repo)] == [(CHANGED, "total.py", "")]
+
+
+@pytest.mark.parametrize("count", [40, 300])
+def test_each_of_many_definitions_is_compared_with_a_few(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    # A generator that gives all its functions other names leaves each of them alike all others.
+    compared: list[float] = []
+
+    def remember(one: Counter[bytes], other: Counter[bytes]) -> float:
+        compared.append(similarity(one, other))
+        return compared[-1]
+
+    monkeypatch.setattr(matching, "similarity", remember)
+    before = "".join(_binding(f"call_{number}", number) for number in range(count))
+    after = "".join(_binding(f"invoke_{number}_v2", number) for number in range(count))
+    repo.commit({"bindings.py": before}, "before")
+    found = changes(repo, {"bindings.py": after})
+    assert {(group, symbol.split("_")[1]) for group, _, symbol, *_ in found} == {
+        (MOVED, str(number)) for number in range(count)
+    }
+    assert all(old.split("_")[1] == symbol.split("_")[1] for _, _, symbol, old in found)
+    assert len(compared) <= 250 * count
+
+
+def _binding(name: str, number: int) -> str:
+    """Return a function that differs from others in a number alone."""
+    body = f"    result = table[{number}](reference.pointer, reference.size)\n    return check(result)\n"
+    return f"def {name}(reference):\n{body}\n\n"
