@@ -1,6 +1,7 @@
 """Classes of a tree: those around a line, the classes above them, and their members."""
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -34,11 +35,14 @@ class ClassMembers:
         self._by_name = by_name
         self._resolve = resolve
         self._bases: dict[Definition, list[Definition]] = {}
+        self._members: dict[tuple[Definition, str], list[Definition]] = {}
+        self._unfinished = 0
 
     def bases(self, class_: Definition) -> list[Definition]:
         """Return the classes of the tree that a class extends, as far as they are known."""
         if class_ not in self._bases:
             self._bases[class_] = []  # until they are known: wrong code can extend itself
+            self._unfinished += 1
             file = self._names.file(class_.entry)
             self._bases[class_] = [
                 each
@@ -46,6 +50,7 @@ class ClassMembers:
                 for each in self._resolve(file, name, receiver, class_.line).definitions
                 if self._by_name.is_class(each) and each != class_
             ]
+            self._unfinished -= 1
         return self._bases[class_]
 
     def members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
@@ -69,19 +74,37 @@ class ClassMembers:
                 return classes
         return []
 
-    def members(self, class_: Definition, name: str, depth: int = 0) -> list[Definition]:
-        """Return the definitions of a member of a class: its own, or else those of its base classes."""
+    def members(self, class_: Definition, name: str) -> list[Definition]:
+        """Return the definitions of a member of a class: its own, or else those of its base classes, nearest first."""
+        key = class_, name
+        if key in self._members:
+            return self._members[key]
+        matches = self._find_members(class_, name)
+        if not self._unfinished:
+            self._members[key] = matches
+        return matches
+
+    def _find_members(self, class_: Definition, name: str) -> list[Definition]:
+        matches: list[Definition] = []
+        seen = {class_}
+        step = [class_]
+        for _ in range(_DEPTH + 1):
+            declared = {each: self._declared(each, name) for each in step}
+            matches += chain.from_iterable(declared.values())
+            above = (base for each in step if not declared[each] for base in self.bases(each))
+            step = [base for base in unique(above) if base not in seen]  # two classes can share a base
+            seen.update(step)
+        return unique(matches)
+
+    def _declared(self, class_: Definition, name: str) -> list[Definition]:
+        """Return the definitions of a member that a class has itself."""
         file = self._names.file(class_.entry)
         whole = (*class_.container, class_.name)
-        if file.family in EXTENDED:
-            matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
-            near = [each for each in matches if package_of(self._names.file(each.entry)) == package_of(file)]
-            matches = near or matches
-        else:
-            matches = [each for each in file.definitions(name) if each.container == whole]
-        if matches or depth == _DEPTH:
-            return matches
-        return unique(each for base in self.bases(class_) for each in self.members(base, name, depth + 1))
+        if file.family not in EXTENDED:
+            return [each for each in file.definitions(name) if each.container == whole]
+        matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
+        near = [each for each in matches if package_of(self._names.file(each.entry)) == package_of(file)]
+        return near or matches
 
     def _base_names(self, file: FileNames, class_: Definition) -> list[tuple[str, str]]:
         """Return the names and receivers of the classes that a class extends, as written."""

@@ -1,6 +1,7 @@
 """Bounds of answers about names: generated files, names that are used everywhere, recursion and cycles."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +70,21 @@ def bounded(searcher: Searcher, bounds: Bounds) -> UsageFinder:
 )
 def test_recursion_and_cycles_end(crowded: Searcher, name: str, relation: str, expected: list[str]) -> None:
     assert places(crowded, name, relation, depth=MAX_USAGE_DEPTH) == expected
+
+
+LEVELS, NAMESAKES = 7, 20
+TRAITS = {
+    f"p/L{level}_{number}.scala": f"package p\ntrait L{level} extends L{level + 1} {{\n  def own{level} = 1\n}}\n"
+    for level in range(LEVELS)
+    for number in range(NAMESAKES)
+}
+USE = "package p\nclass Use extends L0 {\n  def run = { missing(); own6(); helper() }\n  def helper() = 1\n}\n"
+
+
+def test_bases_of_many_meanings_are_visited_once(tmp_path: Path) -> None:
+    # Each of seven names above a class means twenty traits: more than a thousand million paths lead to the last ones.
+    files = {**TRAITS, "p/Use.scala": USE, "q/Other.scala": "package q\nobject Other {\n  def missing() = 1\n}\n"}
+    with indexed_files(tmp_path / "traits", files) as searcher:
+        assert places(searcher, "Use.helper", "callers") == ["p/Use.scala:3"]
+        assert places(searcher, "own6", "callers") == [f"p/Use.scala:3 {NAMESAKES}+"]
+        assert places(searcher, "missing", "callers") == ["p/Use.scala:3+"]
