@@ -26,6 +26,7 @@ class ModuleExports:
         self._known: dict[tuple[int, str, str], tuple[int, list[Definition]]] = {}
         """Exports by file, module and name, with the imports that led there."""
 
+        self._importers: dict[str, list[int]] = {}
         self._hops = 0
 
     def imported(self, file: FileNames, name: str) -> list[Definition] | None:
@@ -71,7 +72,13 @@ class ModuleExports:
 
     def _is_known(self, file: FileNames, name: str) -> bool:
         """Return whether any file can export a name: one that none defines, or imports under it, is a library's."""
-        return bool(self._by_name.of_family(file, name) or self._names.importers(name))
+        return bool(self._by_name.of_family(file, name) or self._importers_of(name))
+
+    def _importers_of(self, name: str) -> list[int]:
+        """Return the files that import a name, or all names of a module with `*`."""
+        if name not in self._importers:
+            self._importers[name] = self._names.importers(name)
+        return self._importers[name]
 
     def _defined_in(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions of a name in the files of a module, as a file writes it."""
@@ -145,7 +152,7 @@ class ModuleExports:
 
     def _imports_of(self, file: FileNames, module: str, imported: str) -> Iterator[tuple[FileNames, Binding]]:
         """Yield the imports of a name, or of all with `*`, in the files of a module that may export them again."""
-        for entry in self._names.importers(imported):
+        for entry in self._importers_of(imported):
             other = self._names.file(entry)
             if entry == file.entry or other.family != file.family:
                 continue

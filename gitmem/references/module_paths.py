@@ -8,6 +8,7 @@ path of a file that is already known to define the name.
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from gitmem.package_names import SOURCE_SET, plain_name, template_name
@@ -25,6 +26,9 @@ _ECMA_SOURCES: Final = frozenset({"src", "lib", "source"})
 _JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
 _SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc includes classes kotlin java".split())
 """Folders below which namespaces begin. Their names do not belong to one."""
+
+_CACHED: Final = 1 << 14
+"""Paths that are kept: each module is compared with many files."""
 
 _VERSION: Final = re.compile(r"/v[0-9]+$|\.v[0-9]+$")
 
@@ -112,11 +116,13 @@ def _ecma(module: str, path: str, importer: str, tree: TreePaths) -> bool:
     """Compare relative paths, aliases of the root, and names of packages with folders."""
     name = _without_ending(path)
     if module.startswith("."):
-        wanted = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
+        wanted = _relative_path(posixpath.dirname(importer), module)
         if _without_ending(wanted) in (name, posixpath.dirname(name) if _is_index(name) else name) or wanted == path:
             return True
         # A folder with a package is its main file.
-        return name in (posixpath.join(wanted, main) for main in _MAINS) and not tree.has_path(f"{wanted}/index.js")
+        folder = f"{wanted}/" if wanted else ""
+        is_main = name.startswith(folder) and name[len(folder) :] in _MAINS
+        return is_main and not tree.has_path(f"{folder}index.js")
     alias = _ECMA_ALIAS.match(module)
     if alias:
         return _ends_with(name, _without_ending(module[alias.end() :]))
@@ -145,6 +151,14 @@ def _is_in_package(path: str, folder: str) -> bool:
     return "/" not in path or path.partition("/")[0] in _ECMA_SOURCES
 
 
+@lru_cache(maxsize=_CACHED)
+def _relative_path(folder: str, module: str) -> str:
+    """Return the path of a module as a file in a folder writes it, "" for the root of the tree."""
+    path = posixpath.normpath(posixpath.join(folder, module))
+    return "" if path == "." else path
+
+
+@lru_cache(maxsize=_CACHED)
 def _without_ending(path: str) -> str:
     return _ECMA_ENDING.sub("", path)
 

@@ -37,6 +37,9 @@ z.string();
 tools.freeze(1);
 Object.freeze(z);
 """,
+    "index.js": "module.exports.connect = function (url) { return url; };\n",
+    "test/connect.js": "const { connect } = require('..');\nconnect('a');\n",
+    "test/deep/more.js": "const app = require('../../');\napp.connect('b');\n",
     "src/go.mod": "module example.com/shop\n",
     "src/router.go": "package shop\n\nfunc New() *Mux { return nil }\n\nfunc (m *Mux) Handle(path string) {}\n",
     "src/use.go": 'package shop\n\nfunc use() {\n\tm := New()\n\tm.Handle("a")\n}\n',
@@ -57,6 +60,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("enabled", ["src/app.ts:7"]),
         ("Router.send", ["src/app.ts:8", "src/base.ts:3"]),
         ("string", ["src/main.ts:3"]),
+        ("connect", ["test/connect.js:2", "test/deep/more.js:2"]),
         ("tools.freeze", ["src/main.ts:4"]),
         ("Mux.Handle", ["src/use.go:5"]),
     ],
