@@ -15,8 +15,10 @@ from gitmem.answering.range_changes import Comparison, compare_range
 from gitmem.answering.searched_trees import OneTree, SearchedTrees, State, answer_from_tree, is_test_file
 from gitmem.answering.uncommitted_changes import compare_uncommitted
 from gitmem.answering.usage_answer import MAX_LIMIT, Place, read_places
+from gitmem.chunking.languages import language_of
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.git.file_history import FileChange
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.history.changes import DOCUMENTATION, FORMAT
@@ -41,6 +43,8 @@ _REFERENCES_OF_DEFINITION: Final = 3_000
 """Files that are read for one of them, and references that are resolved there."""
 
 _MAX_RANGE: Final = 1_000
+_PROSE: Final = frozenset({"section", "text"})
+"""Types of chunks that nobody calls."""
 
 
 class ImpactQuery(NamedTuple):
@@ -130,7 +134,14 @@ def compare_commits(
 
     Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed.
     """
-    return compare_range(workspace, query.range, check) if query.range else None
+    return compare_range(workspace, query.range, check, is_read=_may_have_callers) if query.range else None
+
+
+def _may_have_callers(file: FileChange) -> bool:
+    """Return whether code can name the definitions of a file: not the elements of pages and the keys of data."""
+    from gitmem.chunking.occurrence_query import has_names
+
+    return has_names(language_of(path_text(file.path)))
 
 
 def newer_tree(query: ImpactQuery, comparison: Comparison | None) -> TreeSelection:
@@ -167,7 +178,7 @@ def changes_of(searcher: "Searcher", comparison: Comparison | None, check: Calla
     searcher.require_intact()
     if comparison is not None:
         return comparison
-    return compare_uncommitted(searcher, check)
+    return compare_uncommitted(searcher, check, _may_have_callers)
 
 
 def impact_in(
@@ -186,8 +197,10 @@ def impact_in(
     # The definitions are ranked before their callers are looked for: a range may change thousands.
     touching = [change for change in comparison.changes if _touches_callers(change)]
     finder = _CallerFinder(trees, comparison.changes, query, check)
-    ranked = sorted(((finder.importance(change), change) for change in touching), key=_order)
+    possible = [change for change in touching if finder.may_have_callers(change)]
+    ranked = sorted(((finder.importance(change), change) for change in possible), key=_order)
     found = [(change, score, finder.find(change)) for score, change in ranked[:_MAX_DEFINITIONS]]
+    omitted = len(ranked) - len(found)
     listed = [each for _, _, usages in found for each in usages[: query.limit]]
     rest = iter(zip(listed, read_places(trees, listed, mask=mask), strict=True))
     definitions = [
@@ -198,14 +211,14 @@ def impact_in(
         for change, score, usages in found if usages
     ]  # fmt: skip
     return ImpactAnswer(
-        query, comparison.since.name, comparison.until.name, definitions, len(found) - len(definitions),
-        len(ranked) - len(found), trees.state(), [*trees.take_notes(), *comparison.notes, *finder.cuts], trees.stats,
+        query, comparison.since.name, comparison.until.name, definitions, len(touching) - omitted - len(definitions),
+        omitted, trees.state(), [*trees.take_notes(), *comparison.notes, *finder.cuts], trees.stats,
     )  # fmt: skip
 
 
 def _touches_callers(change: ElementChange) -> bool:
     """Return whether a change can concern callers: a new definition had none, and comments call nothing."""
-    if not change.symbol or change.group == ADDED:
+    if not change.symbol or change.group == ADDED or change.chunk_type in _PROSE:
         return False
     return not change.kinds or not {FORMAT, DOCUMENTATION}.issuperset(change.kinds)
 
@@ -240,6 +253,14 @@ class _CallerFinder:
         for change in changes:
             if change.symbol and change.group != REMOVED:
                 self._spans.setdefault(path_text(change.path), []).append((change.first, change.last))
+
+    def may_have_callers(self, change: ElementChange) -> bool:
+        """Return whether a definition may have callers; a removed one has none if no file names it."""
+        from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
+
+        if change.group != REMOVED:
+            return True
+        return len(self._names.entries(self._read_name(change)[1], REFERRED | IMPORTED | INHERITED)) > 0
 
     def importance(self, change: ElementChange) -> float:
         """Return the rank that the definition of a change brings its file; 0 for a removed one."""

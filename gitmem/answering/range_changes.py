@@ -12,7 +12,7 @@ from typing import Any, Final
 from gitmem.answering.history_notes import unreadable_notes
 from gitmem.answering.trace_resources import open_element_reader
 from gitmem.display import count, visible
-from gitmem.git.file_history import read_changed_files
+from gitmem.git.file_history import FileChange, read_changed_files
 from gitmem.git.path_encoding import path_text
 from gitmem.git.revisions import Revision, resolve_range
 from gitmem.history.tree_changes import GROUPS, MOVED, ElementChange, compare_trees
@@ -74,11 +74,16 @@ def read_range_changes(
 
 
 def compare_range(
-    workspace: Workspace, text: str, check: Callable[[], None] | None = None, *, with_text: bool = False
+    workspace: Workspace,
+    text: str,
+    check: Callable[[], None] | None = None,
+    *,
+    with_text: bool = False,
+    is_read: Callable[[FileChange], bool] = lambda _: True,
 ) -> Comparison:
     """Return the definitions that differ between the ends of `A..B` or `A...B`, by group, path and line.
 
-    They have their text only on request.
+    They have their text only on request. Files for which `is_read` is false are left out.
 
     Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed.
     """
@@ -87,7 +92,7 @@ def compare_range(
     files, unreadable = read_changed_files(location, since.tree, until.tree)
     with open_element_reader(location, check) as reader:
         reader.note_missing(unreadable)
-        changes = compare_trees(files, reader, with_text=with_text)
+        changes = compare_trees([file for file in files if is_read(file)], reader, with_text=with_text)
         return Comparison(since, until, len(files), changes, unreadable_notes(location, reader.missing))
 
 

@@ -26,8 +26,12 @@ NAMES: Final = {WORKTREE: "working tree", STAGED: "staged files"}
 """Newer end of a comparison with HEAD, by the source of the open tree."""
 
 
-def compare_uncommitted(searcher: "Searcher", check: Callable[[], None]) -> Comparison:
+def compare_uncommitted(
+    searcher: "Searcher", check: Callable[[], None], is_read: Callable[[FileChange], bool] = lambda _: True
+) -> Comparison:
     """Return the definitions that the uncommitted files of an open tree change. Notes name the files left out.
+
+    Files for which `is_read` is false are left out without a note.
 
     Raises: UsageError without a working tree, GitFailed, WorkersFailed.
     """
@@ -36,7 +40,7 @@ def compare_uncommitted(searcher: "Searcher", check: Callable[[], None]) -> Comp
         raise UsageError("this repository has no working tree", hint="name a range: gitmem impact main...HEAD")
     files, unknown = _changed_files(searcher, tree)
     with open_element_reader(tree.location, check, files=searcher.files) as reader:
-        changes = compare_trees(files, reader)
+        changes = compare_trees([file for file in files if is_read(file)], reader)
         # A file may be written while it is read. Its definitions would all count as removed.
         moving = {file.path for file in files if file.blob in reader.missing}
         lost = reader.missing.intersection(file.old_blob for file in files)

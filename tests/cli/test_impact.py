@@ -127,6 +127,29 @@ def test_calls_of_another_language_do_not_mean_a_removed_definition(cli: Cli, sh
     assert (outcome.code, outcome.out) == (ExitCode.NO_RESULTS, "")
 
 
+def test_elements_of_pages_and_sections_leave_room_for_code(cli: Cli, shop: Repo) -> None:
+    # Two hundred elements that are gone would come before any function that changed.
+    page = "".join(f'<div id="net_price{number}">\n<p>text</p>\n</div>\n' for number in range(200))
+    guide = "".join(f"# net_price{number}\n\nText of a section.\n\n" for number in range(200))
+    shop.commit({"a/page.html": page, "a/guide.md": guide})
+    index(shop)
+    shop.write({"a/page.html": "<p>empty</p>\n", "a/guide.md": "empty\n", "prices.py": PRICES})
+    *lines, state = cli("impact", cwd=shop.path).out.splitlines()
+    assert lines[-1] == "  cart.py:6  Cart.add  return net_price(item) or 0"
+    assert state.startswith("HEAD..working tree: 1 definition with 1 caller, 1 not changed, 1 without callers, main ")
+    shop.git("commit", "-qam", "next")
+    assert cli("impact", "HEAD^..HEAD", cwd=shop.path).out.splitlines()[:-1] == lines
+
+
+def test_removed_definitions_that_nothing_names_leave_room_for_others(cli: Cli, shop: Repo) -> None:
+    shop.commit({"a.py": "".join(f"def unused_{number}():\n    return {number}\n\n\n" for number in range(150))})
+    shop.commit({"a.py": "x = 1\n", "prices.py": PRICES})
+    index(shop)
+    *lines, state = cli("impact", "HEAD^..HEAD", cwd=shop.path).out.splitlines()
+    assert lines[-1] == "  cart.py:6  Cart.add  return net_price(item) or 0"
+    assert state.startswith("HEAD^..HEAD: 1 definition with 1 caller, 1 not changed, 151 without callers, detached ")
+
+
 def test_members_that_all_objects_have_do_not_mean_a_removed_definition(cli: Cli, shop: Repo) -> None:
     use = "def load(rows, store):\n    rows.append(1)\n    store.restock(2)\n"
     store = "class Store:\n    def append(self, row):\n        pass\n\n    def restock(self, row):\n        pass\n"
