@@ -6,7 +6,7 @@ from typing import Final
 from gitmem.references.definitions_by_name import DefinitionsByName
 from gitmem.references.file_names import Binding, Definition, FileNames, split_module
 from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
-from gitmem.references.module_paths import main_export_of, may_re_export
+from gitmem.references.module_paths import main_export_of, may_re_export, module_base
 from gitmem.references.rust_paths import closeness, is_above, module_files
 from gitmem.references.tree_names import Names
 
@@ -27,6 +27,7 @@ class ModuleExports:
         """Exports by file, module and name, with the imports that led there."""
 
         self._importers: dict[str, list[int]] = {}
+        self._importing: dict[tuple[str, int, str, str, str], list[FileNames]] = {}
         self._hops = 0
 
     def imported(self, file: FileNames, name: str) -> list[Definition] | None:
@@ -152,15 +153,27 @@ class ModuleExports:
 
     def _imports_of(self, file: FileNames, module: str, imported: str) -> Iterator[tuple[FileNames, Binding]]:
         """Yield the imports of a name, or of all with `*`, in the files of a module that may export them again."""
-        for entry in self._importers_of(imported):
-            other = self._names.file(entry)
-            if entry == file.entry or other.family != file.family:
+        for other in self._files_importing(file, module, imported):
+            if other.entry == file.entry:
                 continue
-            if may_re_export(module, other.path, other.family) and self._names.names_module(module, file, other):
-                for binding in other.bindings.get(imported, ()):
-                    # `use super::*` is for the file alone, or for the tests in it. It would lead to every other file.
-                    if imported != "*" or other.family != "rust" or not is_above(binding.module):
-                        yield other, binding
+            for binding in other.bindings.get(imported, ()):
+                # `use super::*` is for the file alone, or for the tests in it. It would lead to every other file.
+                if imported != "*" or other.family != "rust" or not is_above(binding.module):
+                    yield other, binding
+
+    def _files_importing(self, file: FileNames, module: str, imported: str) -> list[FileNames]:
+        """Return the files of a module that import a name; hundreds of files in a folder may ask for the same one."""
+        key = file.family, file.tree, module_base(module, file.path, file.family), module, imported
+        if key not in self._importing:
+            others = (self._names.file(entry) for entry in self._importers_of(imported))
+            self._importing[key] = [
+                other
+                for other in others
+                if other.family == file.family
+                and may_re_export(module, other.path, other.family)
+                and self._names.names_module(module, file, other)
+            ]
+        return self._importing[key]
 
     def assigned(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions of a name in a module that are assigned to a member of one of its objects."""

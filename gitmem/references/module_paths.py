@@ -41,6 +41,13 @@ def names_file(module: str, path: str, importer: str, family: str, tree: TreePat
     return rule is None or rule(module, path, importer, tree)
 
 
+def module_base(module: str, importer: str, family: str) -> str:
+    """Return what of the path of a file decides which files a module means that it writes: "" for nothing."""
+    if family not in ("javascript", "python"):
+        return importer
+    return posixpath.dirname(importer) if family == "python" or module.startswith(".") else ""
+
+
 def may_re_export(module: str, path: str, family: str) -> bool:
     """Return whether a file at a path that a module names can export for it what it imports.
 

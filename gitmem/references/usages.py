@@ -1,6 +1,7 @@
 """Follow relations between definitions: who calls, imports, extends or mentions one, and what it calls."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -150,16 +151,9 @@ class UsageFinder:
     def _implementers(self, targets: Sequence[Definition]) -> list[Usage]:
         """Return the classes below some classes, and for members the definitions of that name in these."""
         below = self._subclasses(targets, MAX_USAGE_DEPTH)
-        for target in targets:
-            if target.kind == CLASS or not target.container:
-                continue
-            holders = [
-                each
-                for each in self._names.file(target.entry).definitions(target.container[-1])
-                if each.kind == CLASS and each.container == target.container[:-1]
-            ]
+        for name, holders in self._holders(targets).items():
             classes = {class_ for holder in holders for class_ in self._classes_below(holder)}
-            for other in self._names.definitions(target.name):
+            for other in self._names.definitions(name) if classes else ():
                 file = self._names.file(other.entry)
                 if any(
                     each in classes
@@ -169,24 +163,38 @@ class UsageFinder:
                     below.append(usage_of(other)._replace(rule="class", candidates=1, depth=1))
         return unique_lines(below)
 
+    def _holders(self, members: Sequence[Definition]) -> dict[str, set[Definition]]:
+        """Return the classes that have some members, by the names of these."""
+        holders: dict[str, set[Definition]] = {}
+        for member in members:
+            if member.kind != CLASS and member.container:
+                *above, name = member.container
+                own = self._names.file(member.entry).definitions(name)
+                classes = (each for each in own if each.kind == CLASS and each.container == tuple(above))
+                holders.setdefault(member.name, set()).update(classes)
+        return holders
+
     def _classes_below(self, holder: Definition) -> list[Definition]:
-        seen = [holder]
-        for level, class_ in enumerate(seen):
-            if level >= MAX_FOLLOWED:
-                break
-            seen += [below for _, below in self._extending(class_, 1) if below not in seen]
-        return seen[1:]
+        """Return the classes that extend a class, and those that extend them."""
+        seen = {holder: None}
+        queue = [holder]
+        for class_ in islice(queue, MAX_FOLLOWED):
+            below = [each for _, each in self._extending(class_, 1) if each not in seen]
+            seen.update(dict.fromkeys(below))
+            queue += dict.fromkeys(below)
+        return queue[1:]
 
     def _callees(self, targets: Sequence[Definition], depth: int) -> list[Usage]:
         """Return the definitions that the bodies of some definitions call, and up to a depth those that these call."""
         callees: dict[Definition, Usage] = {}
+        own = frozenset(targets)
         step = list(targets)
         for level in range(1, depth + 1):
             following: list[Definition] = []
             for target in step[:MAX_FOLLOWED]:
                 for resolution in self._called(target):
                     for each in resolution.definitions:
-                        if each not in callees and each not in targets:
+                        if each not in callees and each not in own:
                             following += [each] if resolution.is_sure else []
                             callees[each] = usage_of(each)._replace(
                                 rule=resolution.rule, candidates=resolution.meanings,

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gitmem.answering.searcher import Searcher
+from gitmem.references.file_names import Definition
+from gitmem.references.tree_names import TreeNames
 from gitmem.references.usage import MAX_IN_FILE, Bounds
 from gitmem.references.usages import UsageFinder
 from gitmem.types import MAX_USAGE_DEPTH
@@ -88,3 +91,31 @@ def test_bases_of_many_meanings_are_visited_once(tmp_path: Path) -> None:
         assert places(searcher, "Use.helper", "callers") == ["p/Use.scala:3"]
         assert places(searcher, "own6", "callers") == [f"p/Use.scala:3 {NAMESAKES}+"]
         assert places(searcher, "missing", "callers") == ["p/Use.scala:3+"]
+
+
+class CountingNames:
+    """Names of a tree that count how often the definitions of a name are asked for."""
+
+    def __init__(self, names: TreeNames) -> None:
+        self.asked = 0
+        self._names = names
+
+    def definitions(self, name: str) -> list[Definition]:
+        self.asked += 1
+        return self._names.definitions(name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._names, name)
+
+
+def test_the_members_of_many_classes_are_looked_for_once(tmp_path: Path) -> None:
+    # Generated code for messages has the same methods in hundreds of classes.
+    messages = "".join(f"class Message{number}:\n    def parse(self): pass\n" for number in range(200))
+    below = "from messages import Message7\nclass Special(Message7):\n    def parse(self): pass\n"
+    with indexed_files(tmp_path / "messages", {"messages.py": messages, "special.py": below}) as searcher:
+        names = CountingNames(searcher.names)
+        targets = [each for each in searcher.names.definitions("parse") if each.container[0] != "Special"]
+        assert len(targets) == 200
+        results = UsageFinder(names, lambda _: False).find(targets, "parse", ("implementers",))
+        assert [each.symbol for each in results.relations["implementers"]] == ["Special.parse"]
+        assert names.asked < 10
