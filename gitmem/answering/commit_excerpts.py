@@ -6,7 +6,7 @@ from typing import Final
 from gitmem.answering.excerpts import Excerpt
 from gitmem.answering.hit_text import COMMIT_DIGITS
 from gitmem.commit import commit_text, parse_commit
-from gitmem.display import visible
+from gitmem.display import count, visible
 from gitmem.errors import UnknownRevision, UsageError
 from gitmem.git.batch import COMMITS as COMMIT_OBJECTS
 from gitmem.git.batch import ProgramReader
@@ -37,7 +37,7 @@ def find_commit_excerpt(location: RepositoryLocation, name: str) -> Excerpt | No
     lines = lines_of(message, first, int(match["last"] or MAX_LINE))
     if not lines:
         length = message.count(b"\n") + 1
-        raise UsageError(f"the message of `{match['id']}` has {length} lines, line {first} does not exist")
+        raise UsageError(f"the message of `{match['id']}` has {count(length, 'line')}, line {first} does not exist")
     last = first + len(lines) - 1
     fields = mask_value(commit.fields(oid))
     description = [f"{key}: {visible(fields[key])}" for key in ("author", "time")]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
+from gitmem.display import count
 from gitmem.errors import UsageError
 from gitmem.git.commit_diffs import read_uncommitted_hunks
 from gitmem.git.file_history import read_blob_id, read_files_with
@@ -101,7 +102,7 @@ def _by_lines(path: str, file: FileVersion, where: Location, lines: LineRange) -
     """Return the innermost element around one line, the element that a range equals, or else the lines."""
     total = len(file.data.splitlines())
     if lines.last > total:
-        raise UsageError(f"`{path}` has {total} lines, line {lines.last} does not exist")
+        raise UsageError(f"`{path}` has {count(total, 'line')}, line {lines.last} does not exist")
     if where.lines is not None and where.lines.first == where.lines.last:
         around = [each for each in file.versions if each.element.first_line <= lines.first <= each.element.last_line]
         if around:

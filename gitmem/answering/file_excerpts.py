@@ -7,7 +7,7 @@ from gitmem.answering.excerpts import Excerpt, hash_content
 from gitmem.answering.location_lookup import IndexedTree, find_location
 from gitmem.answering.missing_content import missing_content
 from gitmem.chunking.blob_text import text_of
-from gitmem.display import visible
+from gitmem.display import count, visible
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
@@ -59,7 +59,7 @@ def cut_excerpt(file: FileBlob, span: LineRange | None, symbol: str = "") -> Exc
     first, last = span or LineRange(1, MAX_LINE)
     lines = lines_of(data.removesuffix(b"\n"), first, last)
     if not lines:
-        raise UsageError(f"`{path}` has {len(data.splitlines())} lines, line {first} does not exist")
+        raise UsageError(f"`{path}` has {count(len(data.splitlines()), 'line')}, line {first} does not exist")
     last = first + len(lines) - 1
     # A notebook has lines outside of its cells, of which gaps are shown.
     hidden = OMITTED in lines

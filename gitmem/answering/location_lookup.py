@@ -8,6 +8,7 @@ import numpy as np
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol, split_units
 from gitmem.chunking.blob_text import text_of
+from gitmem.display import count
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
@@ -103,7 +104,7 @@ def get_chunk(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str 
     data = reader.read(tree.view.oid(location.entry)) or b""
     lines = len(text_of(data, tree.view.language(location.entry)).splitlines())
     if line > lines:
-        raise UsageError(f"`{path}` has {lines} lines, line {line} does not exist")
+        raise UsageError(f"`{path}` has {count(lines, 'line')}, line {line} does not exist")
     return _innermost(snapshot, rows, line)
 
 

@@ -48,6 +48,8 @@ def command(ctx: click.Context, symptom: str, revisions: str, limit: int, color:
       gitmem bisect-hint "KeyError: 'session'"     # during git bisect
       gitmem bisect-hint - v1.2..HEAD < issue.txt
     """
+    if _is_range(symptom) and revisions and not _is_range(revisions):
+        symptom, revisions = revisions, symptom  # the order of `gitmem changes`
     text = read_content(symptom)
     with ProgressLine("reading the range", quiet=ctx.obj.quiet or as_json, unit="step") as progress:
         hint = read_bisect_hint(open_here(ctx.obj), text, revisions, report=progress.step)
@@ -63,6 +65,10 @@ def command(ctx: click.Context, symptom: str, revisions: str, limit: int, color:
     for note in hint.notes:
         say(f"note: {note}")
     return ExitCode.OK
+
+
+def _is_range(text: str) -> bool:
+    return ".." in text and not any(character.isspace() for character in text)
 
 
 def _format_suspect(suspect: Suspect, style: Style) -> list[str]:

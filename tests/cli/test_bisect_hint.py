@@ -33,6 +33,13 @@ def test_the_suspects_are_printed_with_what_they_changed(cli: Cli, own: Repo) ->
     assert chunk.strip() == "src/reply.py#wait_for_reply  introduced"
 
 
+def test_the_range_can_come_first(cli: Cli, own: Repo) -> None:
+    args = ("waiting for a reply... takes too long", "good..HEAD")
+    assert cli("bisect-hint", *reversed(args), cwd=own.path).out == cli("bisect-hint", *args, cwd=own.path).out
+    # A word is no range, and a range alone is a text.
+    assert_error(cli("bisect-hint", "reply", "slow", cwd=own.path), ExitCode.USAGE, "not a range of revisions: `slow`")
+
+
 def test_json_has_the_evidence_and_standard_input_is_read(cli: Cli, own: Repo) -> None:
     symptom = b"Waiting for a reply\n\nIt takes too long.\n"
     value = json.loads(cli("bisect-hint", "--json", "-", "good..HEAD", cwd=own.path, stdin=symptom).out)
