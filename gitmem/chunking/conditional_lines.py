@@ -20,9 +20,9 @@ _MAX_LINES: Final = 50
 """Lines without code that are passed over, one by one for each branch."""
 
 _COMMENT: Final = re.compile(rb"\s//[^\n]*")
-_BEFORE_WHOLE: Final = frozenset({b"", b";", b"{", b"}", b"]"})
+_BEFORE_WHOLE: Final = frozenset({b"", b";", b"{", b"}", b"]", b":"})
 _ENDS_OF_WHOLE: Final = frozenset({b"", b";", b"}", b"]"})
-"""Last characters of code before declarations or statements, and of these."""
+"""Last characters of code before declarations or statements, the label of a case among them, and of these."""
 
 _CONTINUED: Final = re.compile(rb"\s*+(?:(?:catch|else|finally|when|get|set|add|remove)\b|[^\w\s\[({/#])")
 """Beginning of a branch that continues what is before it."""

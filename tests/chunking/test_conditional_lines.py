@@ -96,6 +96,7 @@ def test_places_in_generated_code_are_passed_over() -> None:
         "class A { }\n#if X\nclass B { }\n#endif\n",
         "#if X\n[Old]\n#endif\nclass A { }\n",
         "#region a\n#endregion\n",
+        "case 1:\n#if X\n    f();\n#else\n    g();\n#endif\n    break;\n",
         "#if X\n",
     ],
 )
