@@ -45,7 +45,6 @@ _BONUS: Final = 0.15
 _SMALL: Final = 12
 """Tokens below which bodies are alike by chance: then the name must be similar too."""
 
-
 _MAX_COMPARED: Final = 100
 """Elements of a file with which one is compared by text and name, each at some 10 µs."""
 

@@ -15,6 +15,9 @@ _CALLABLE: Final = frozenset({"function", "method"})
 _HELD: Final = frozenset({"source", "element", "twin", "parameters", "kind", "container", "key"})
 """Attributes of a version that it never frees."""
 
+_OF_VERSIONS: Final = ("versions", "of_kind", "of_symbol", "of_container", "by_key", "symbols")
+"""Attributes of a version of a file that hold its elements, or are made from them."""
+
 Spans = list[tuple[int, int]]
 
 _MAX_SHARED: Final = 100_000
@@ -84,7 +87,7 @@ class FileVersion:
 
     def forget_versions(self) -> None:
         """Let go of the elements; those that are still in use stay. Asked for again, they are new objects."""
-        for part in ("versions", "of_kind", "of_symbol", "of_container", "by_key", "symbols"):
+        for part in _OF_VERSIONS:
             self.__dict__.pop(part, None)
 
     @cached_property

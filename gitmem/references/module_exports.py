@@ -27,7 +27,7 @@ class ModuleExports:
         """Exports by file, module and name, with the imports that led there."""
 
         self._importers: dict[str, list[int]] = {}
-        self._importing: dict[tuple[str, int, str, str, str], list[FileNames]] = {}
+        self._importing: dict[tuple[str, int, str, str, str], list[int]] = {}
         self._hops = 0
 
     def imported(self, file: FileNames, name: str) -> list[Definition] | None:
@@ -153,21 +153,22 @@ class ModuleExports:
 
     def _imports_of(self, file: FileNames, module: str, imported: str) -> Iterator[tuple[FileNames, Binding]]:
         """Yield the imports of a name, or of all with `*`, in the files of a module that may export them again."""
-        for other in self._files_importing(file, module, imported):
-            if other.entry == file.entry:
+        for entry in self._entries_importing(file, module, imported):
+            if entry == file.entry:
                 continue
+            other = self._names.file(entry)
             for binding in other.bindings.get(imported, ()):
                 # `use super::*` is for the file alone, or for the tests in it. It would lead to every other file.
                 if imported != "*" or other.family != "rust" or not is_above(binding.module):
                     yield other, binding
 
-    def _files_importing(self, file: FileNames, module: str, imported: str) -> list[FileNames]:
+    def _entries_importing(self, file: FileNames, module: str, imported: str) -> list[int]:
         """Return the files of a module that import a name; hundreds of files in a folder may ask for the same one."""
         key = file.family, file.tree, module_base(module, file.path, file.family), module, imported
         if key not in self._importing:
-            others = (self._names.file(entry) for entry in self._importers_of(imported))
+            others = map(self._names.file, self._importers_of(imported))
             self._importing[key] = [
-                other
+                other.entry
                 for other in others
                 if other.family == file.family
                 and may_re_export(module, other.path, other.family)
