@@ -14,6 +14,7 @@ from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.columns import OUTCOMES
+from gitmem.store.labels import label_symbol
 from gitmem.store.view_file import REASONS
 
 if TYPE_CHECKING:
@@ -181,8 +182,9 @@ def _read_chunks(snapshot: "Snapshot", rows: range) -> list[SymbolChunk]:
     columns = snapshot.gather(("line", "lines"), numbers)
     spans = zip(columns["line"].tolist(), columns["lines"].tolist(), strict=True)
     lines = [LineRange(first, first + size - 1) for first, size in spans]
-    chunks = map(SymbolChunk, rows, lines, snapshot.symbols(numbers))
-    shared = snapshot.units(numbers, np.zeros(len(numbers), np.int64), columns["line"])
+    labels = snapshot.labels(numbers)
+    chunks = map(SymbolChunk, rows, lines, map(label_symbol, labels))
+    shared = snapshot.units(numbers, np.zeros(len(numbers), np.int64), columns["line"], labels)
     return [unit for chunk, units in zip(chunks, shared, strict=True) for unit in split_units(chunk, units)]
 
 

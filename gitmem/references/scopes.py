@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.store.labels import label_symbol
 from gitmem.store.snapshot import Snapshot
 
 _BLOCK_LINES: Final = 64
@@ -69,9 +70,10 @@ def read_scopes(snapshot: Snapshot, blob: int) -> Scopes:
     """Return the scopes of a blob. Raises DamagedFile."""
     rows = np.arange(*snapshot.blob_first[blob : blob + 2].tolist(), dtype=np.int64)
     columns = snapshot.gather(("line", "lines"), rows)
-    units = snapshot.units(rows, np.zeros(len(rows), np.int64), columns["line"])
+    labels = snapshot.labels(rows)
+    units = snapshot.units(rows, np.zeros(len(rows), np.int64), columns["line"], labels)
     scopes: list[Scope] = []
-    spans = zip(columns["line"].tolist(), columns["lines"].tolist(), snapshot.symbols(rows), units, strict=True)
+    spans = zip(columns["line"].tolist(), columns["lines"].tolist(), map(label_symbol, labels), units, strict=True)
     for first, size, symbol, shared in spans:
         if shared:
             scopes += [

@@ -1,6 +1,7 @@
 """Abbreviations that programmers use in names, with the words that they stand for. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from gitmem.words import stem
@@ -132,6 +133,17 @@ def full_forms(term: str) -> list[str]:
     return list(map(stem, FULL_FORMS.get(term, ())))
 
 
-def abbreviations_of(term: str) -> list[str]:
+def abbreviations_of(term: str) -> Sequence[str]:
     """Return the abbreviations of the words that begin like a stemmed term, of which it may be the stem."""
-    return [short for short, words in FULL_FORMS.items() if any(word.startswith(term[:_COMPARED]) for word in words)]
+    return _by_beginning().get(term[:_COMPARED], ())
+
+
+@cache
+def _by_beginning() -> Mapping[str, list[str]]:
+    """Return the abbreviations by each beginning of their words, up to the letters that are compared."""
+    shorts: dict[str, dict[str, None]] = {}
+    for short, words in FULL_FORMS.items():
+        for word in words:
+            for size in range(1, _COMPARED + 1):
+                shorts.setdefault(word[:size], {})[short] = None
+    return {beginning: list(own) for beginning, own in shorts.items()}

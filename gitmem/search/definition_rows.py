@@ -12,7 +12,7 @@ import numpy as np
 from gitmem.arrays import NDArray, distinct, is_among
 from gitmem.search.lexical import LexicalQuery
 from gitmem.search.parsed_query import Name, ParsedQuery, spelled_names
-from gitmem.search.qualified_names import TYPES, defines_own_name, fold, qualified_names
+from gitmem.search.qualified_names import TYPES, defines_own_name, fold, last_parts, qualified_names
 from gitmem.search.scope import Scope
 from gitmem.search.spoken_names import SpokenName
 from gitmem.search.stop_words import STOP_WORDS
@@ -141,12 +141,13 @@ def _find_defining(scope: Scope, name: Name, rows: NDArray[np.int32]) -> list[in
     inside = rows[scope.entry_of.take(rows) >= 0].astype(np.int64)
     snapshot = scope.snapshot
     columns = (inside.tolist(), snapshot.symbols(inside), snapshot.gather(("kind",), inside)["kind"].tolist())
-    own = [
-        row
-        for row, symbol, kind in zip(*columns, strict=True)
-        # A substring test rules out the many symbols that only share the stem, before their names are split.
-        if name[-1] in fold(symbol.lower()) and _defines(symbol, kind, name)
-    ]
+    own = []
+    last = name[-1]
+    for row, symbol, kind in zip(*columns, strict=True):
+        # Two cheap tests rule out the many symbols that only share the stem, before the names are split and folded.
+        folded = fold(symbol.lower())
+        if last in folded and last in last_parts(folded) and _defines(symbol, kind, name):
+            own.append(row)
     if recent is not None:
         if len(recent) >= MAX_RECENT:
             recent.clear()

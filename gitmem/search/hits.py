@@ -6,7 +6,6 @@ from typing import Final
 import numpy as np
 
 from gitmem.arrays import NDArray, distinct_with_places, is_among
-from gitmem.git.path_encoding import path_text
 from gitmem.locations import LineRange, Location
 from gitmem.named_tuple import NamedTuple
 from gitmem.search.copies import group_copies, possible_copies
@@ -14,6 +13,7 @@ from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY, Scored, select
 from gitmem.store.columns import GENERATED_BIT, TESTS_BIT
+from gitmem.store.labels import label_symbol
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS, DefinitionSpan, ResultUnit
 
 NO_ADJUSTMENTS: Final[Mapping[str, NDArray[np.float64]]] = {}
@@ -104,17 +104,29 @@ class RetrievedRows(NamedTuple):
     inside: NDArray[np.bool_]
 
 
-def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
-    """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
+class Spans(NamedTuple):
+    """Spans that rows show of their blobs, [rows] each: bytes, half-open, and the first line."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    line: NDArray[np.int64]
+
+
+def load_candidates(scope: Scope, rows: RetrievedRows) -> tuple[Candidates, Spans]:
+    """Load the data that ranking needs of some rows, and the spans that they show.
+
+    `path_cosine` and the fused scores are zero as yet.
+    """
     entries, file = distinct_with_places(rows.entry)
     columns = scope.snapshot.gather(("kind", "kinds"), rows.row)
     kinds = columns["kinds"].astype(np.uint32)
     chunk_type = columns["kind"].astype(np.uint8)
-    symbol, words = scope.snapshot.symbols(rows.row), scope.word_counts[rows.row]
-    paths = [path_text(scope.view.path(entry)) for entry in entries.tolist()]
+    labels, words = scope.snapshot.labels(rows.row), scope.word_counts[rows.row]
+    symbol = list(map(label_symbol, labels))
+    paths = [scope.path(entry) for entry in entries.tolist()]
     groups = possible_copies(paths, file, chunk_type, symbol)
     compared = scope.snapshot.unit_vectors(rows.row[np.concatenate(groups)]) if groups else NO_VECTORS
-    return Candidates(
+    candidates = Candidates(
         row=rows.row,
         file=file,
         paths=paths,
@@ -133,22 +145,18 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
         inside=rows.inside,
         copy_of=group_copies(groups, compared, file, words),
     )
+    return candidates, load_spans(scope, rows.row, labels)
 
 
-class Spans(NamedTuple):
-    """Spans that rows show of their blobs, [rows] each: bytes, half-open, and the first line."""
+def load_spans(scope: Scope, rows: NDArray[np.int64], labels: Sequence[bytes] | None = None) -> Spans:
+    """Load the spans of some rows. A piece of a definition shows all of it, unless that is long.
 
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    line: NDArray[np.int64]
-
-
-def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
-    """Load the spans of some rows. A piece of a definition shows all of it, unless that is long."""
+    `labels` are those of the rows if they are read already.
+    """
     columns = scope.snapshot.gather(("start", "length", "line"), rows)
     start, line = columns["start"].astype(np.int64), columns["line"].astype(np.int64)
     end = start + columns["length"].astype(np.int64)
-    for place, whole in enumerate(scope.snapshot.wholes(rows, columns["start"], columns["line"])):
+    for place, whole in enumerate(scope.snapshot.wholes(rows, columns["start"], columns["line"], labels)):
         if whole and is_shown_whole(whole):
             start[place], end[place], line[place] = whole[:3]
     return Spans(start, end, line)
@@ -191,8 +199,9 @@ def load_hits(
     rows = candidates.row[np.array([position for position, _ in selected], np.int64)]
     columns = scope.snapshot.gather(("start", "length", "line", "lines"), rows)
     spans = zip(*(column.tolist() for column in columns.values()), strict=True)
-    units = scope.snapshot.units(rows, columns["start"], columns["line"])
-    wholes = scope.snapshot.wholes(rows, columns["start"], columns["line"])
+    labels = scope.snapshot.labels(rows)
+    units = scope.snapshot.units(rows, columns["start"], columns["line"], labels)
+    wholes = scope.snapshot.wholes(rows, columns["start"], columns["line"], labels)
     copies = _find_copies(scope, candidates, [position for position, _ in selected])
     return [
         _load_hit(scope, candidates, position, score, features, adjustments, span, shared, whole, others)
@@ -231,11 +240,12 @@ def _find_copies(scope: Scope, candidates: Candidates, selected: Sequence[int]) 
     for position, first, count in zip(copied.tolist(), lines["line"].tolist(), lines["lines"].tolist(), strict=True):
         place = Location(candidates.paths[int(candidates.file[position])], LineRange(first, first + count - 1))
         places.setdefault(int(candidates.copy_of[position]), []).append((position, place))
-    found = []
-    for position, leader in zip(selected, leaders.tolist(), strict=True):
-        same = [Location(path) for path in _other_paths(scope, int(scope.entry_of[candidates.row[position]]))]
-        found.append((*same, *(place for other, place in places[leader] if other != position)))
-    return found
+    entries = scope.entry_of[candidates.row[np.array(selected, np.int64)]].tolist()
+    same = {entry: _other_paths(scope, entry) for entry in dict.fromkeys(entries)}
+    return [
+        (*same[entry], *(place for other, place in places[leader] if other != position))
+        for position, entry, leader in zip(selected, entries, leaders.tolist(), strict=True)
+    ]
 
 
 def _load_hit(
@@ -284,7 +294,7 @@ def _load_hit(
     )
 
 
-def _other_paths(scope: Scope, entry: int) -> tuple[str, ...]:
+def _other_paths(scope: Scope, entry: int) -> list[Location]:
     """Return the other paths of the view with the same blob."""
     same_blob = scope.view.same_blob(entry)
-    return tuple(path_text(scope.view.path(other)) for other in same_blob if other != entry)
+    return [Location(scope.path(other)) for other in same_blob if other != entry]

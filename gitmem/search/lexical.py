@@ -172,7 +172,7 @@ def _are_in(entries: NDArray[np.integer], ascending: NDArray[np.int64]) -> NDArr
     """Return 1 for each entry that an ascending list contains, else 0."""
     if not len(ascending):
         return np.zeros(len(entries), np.float32)
-    found: NDArray[np.bool_] = ascending.take(np.searchsorted(ascending, entries), mode="clip") == entries
+    found: NDArray[np.bool_] = ascending.take(ascending.searchsorted(entries), mode="clip") == entries
     return found.astype(np.float32)
 
 

@@ -23,7 +23,11 @@ class RelatedTerms(dict[str, str | None]):
         self._by_root = {root: term for term in terms for root in roots_of(term)}
 
     def __missing__(self, term: str) -> str | None:
-        related = next((self._by_root[root] for root in roots_of(term) if root in self._by_root), None)
+        related = None
+        for root in roots_of(term):
+            if root in self._by_root:
+                related = self._by_root[root]
+                break
         self[term] = related
         return related
 
@@ -53,19 +57,33 @@ def weigh_facets(query: ParsedQuery, idf: Mapping[str, float]) -> list[TermWeigh
     return facets
 
 
-def cover_names(names: Sequence[str], facets: Sequence[TermWeights]) -> NDArray[np.float64]:
-    """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
-    coverages = np.zeros(len(names))
-    terms = {term for facet in facets for term in facet.idf}
-    known: dict[str, float] = {}  # candidates share their folders, and often their names
-    # Nearly all names have no term of the query; to split and stem them would be a third of a query.
-    for position in names_containing(prefixes_of_related(terms), names):
-        name = names[position]
-        if name not in known:
-            own = content_terms(name)
-            known[name] = max((facet.weight * _coverage(own, facet) for facet in facets), default=0.0)
-        coverages[position] = known[name]
-    return coverages
+class NameCoverage:
+    """Agreement of names with the words of one query."""
+
+    def __init__(self, query: ParsedQuery, idf: Mapping[str, float]) -> None:
+        self._facets = weigh_facets(query, idf)
+        self._prefixes = prefixes_of_related({term for facet in self._facets for term in facet.idf})
+        self._known: dict[str, float] = {}  # candidates share their folders, and often their names
+
+    def of(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
+        coverages = np.zeros(len(names))
+        known = self._known
+        # Nearly all names have no term of the query; to split and stem them would be a third of a query.
+        for position in names_containing(self._prefixes, names):
+            name = names[position]
+            coverage = known.get(name)
+            if coverage is None:
+                coverage = known[name] = self._cover(name)
+            coverages[position] = coverage
+        return coverages
+
+    def _cover(self, name: str) -> float:
+        terms = content_terms(name)
+        best = 0.0
+        for facet in self._facets:
+            best = max(best, facet.weight * _coverage(terms, facet))
+        return best
 
 
 def _coverage(terms: Sequence[str], weights: TermWeights) -> float:
@@ -73,14 +91,15 @@ def _coverage(terms: Sequence[str], weights: TermWeights) -> float:
     # Precision and recall of the name. Either alone would misjudge: a long name covers much of any query, and a name
     # of one common word is covered by many.
     shared = [term for term in terms if term in weights.idf]
-    covered, found = float(len(shared)), sum(map(weights.idf.__getitem__, shared))
+    covered, found = float(len(shared)), sum([weights.idf[term] for term in shared])
     if len(shared) < len(terms):
         met = set(shared)
+        # The query has the word of which a term is a part: `websocket`. A long text has too many words for this.
+        whole = "\n".join(shared) if weights.is_line else ""
         for term in terms:
             if term in met:
                 continue
-            # The query has the word of which this is a part: `websocket`. A long text has too many words for this.
-            if weights.is_line and any(term in whole for whole in shared):
+            if term in whole:
                 covered += 1.0
                 continue
             related = weights.related[term]

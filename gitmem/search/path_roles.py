@@ -190,6 +190,7 @@ def file_role(path: str, *, may_test: bool) -> str:
     return path_role(path) if may_test else role_without_tests(path)
 
 
+@lru_cache(maxsize=CACHED_NAMES)
 def role_without_tests(path: str) -> str:
     """Return the role of a file that contains no tests.
 

@@ -47,6 +47,11 @@ def qualified_names(symbol: str) -> list[tuple[str, ...]]:
     return [first, *(first[:-1] + name for name in others)]
 
 
+def last_parts(symbol: str) -> list[str]:
+    """Return the last part of each name of a symbol."""
+    return [name.replace(" > ", ".").rstrip(".").rpartition(".")[2] for name in symbol.split(", ")]
+
+
 def has_name(symbol: str, name: Sequence[str]) -> bool:
     """Return whether a name of a symbol ends with another, which is in lower case and has no underscores."""
     return any(

@@ -20,7 +20,7 @@ from gitmem.search.best_sums import sum_best
 from gitmem.search.defined_names import definition_features
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
-from gitmem.search.name_coverage import TermWeights, cover_names, weigh_facets
+from gitmem.search.name_coverage import NameCoverage
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.path_roles import ROLES, path_names
 from gitmem.search.qualified_names import telling_name
@@ -175,9 +175,9 @@ def compute_features(
     shares: Mapping[str, float] = NO_SHARES,
 ) -> Features:
     """Compute the features of all candidates. `shares` is the share of each path role in the searched files."""
-    weights = weigh_facets(query, idf)
+    coverage = NameCoverage(query, idf)
     strengths = weigh_roles(query.text.text, query.terms, idf, shares)
-    by_file = _path_features(query, candidates.paths, weights)
+    by_file = _path_features(query, candidates.paths, coverage)
     roles = find_roles(
         candidates.paths, candidates.file, candidates.symbol, candidates.is_generated, candidates.may_test
     )
@@ -195,7 +195,7 @@ def compute_features(
         ),
         **_shape_features(query, candidates, strengths["document"]),
         **definition_features(query, candidates.symbol, candidates.path_of, candidates.chunk_type, _CAN_DEFINE, idf),
-        "symbol": cover_names(list(map(telling_name, candidates.symbol)), weights),
+        "symbol": coverage.of(list(map(telling_name, candidates.symbol))),
         **{name: values[candidates.file] for name, values in by_file.items()},
         **{role: (roles == code) * strengths[role] for code, role in enumerate(ROLES)},
     }
@@ -307,14 +307,12 @@ def _shape_features(
     }
 
 
-def _path_features(
-    query: ParsedQuery, paths: Sequence[str], weights: Sequence[TermWeights]
-) -> dict[str, NDArray[np.float64]]:
+def _path_features(query: ParsedQuery, paths: Sequence[str], coverage: NameCoverage) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
     names = [path_names(path) for path in paths]
     return {
-        "stem": cover_names([name.stem for name in names], weights),
-        "folder": cover_names([name.folder for name in names], weights),
+        "stem": coverage.of([name.stem for name in names]),
+        "folder": coverage.of([name.folder for name in names]),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths])
         if query.paths
         else np.zeros(len(paths)),

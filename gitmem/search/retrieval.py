@@ -19,7 +19,7 @@ from gitmem.search.candidate_rows import (
     score_by_cosine,
 )
 from gitmem.search.fuse import COSINE_PRIOR, standardise, standardise_lexical
-from gitmem.search.hits import RetrievedRows, Spans, load_candidates, load_spans
+from gitmem.search.hits import RetrievedRows, Spans, load_candidates
 from gitmem.search.lexical import max_score
 from gitmem.search.named_places import NO_PLACES, NamedPlaces, find_places
 from gitmem.search.outdated import OutdatedCandidates
@@ -84,7 +84,7 @@ def retrieve(
         if scope.is_filtered:
             rows = join_retrieved(rows, nearest_rows(scope, vector, nearest, graph), scope)
         rows = add_successors(scope, rows, lambda missing: score_by_cosine(scope, vector, missing))
-        candidates, spans = load_candidates(scope.whole, rows), load_spans(scope, rows.row)
+        candidates, spans = load_candidates(scope.whole, rows)
         return Retrieval(
             query._replace(spoken=()), candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows),
             outdated=find_outdated_rows(scope, rows),
@@ -97,7 +97,8 @@ def retrieve(
     rows = add_successors(scope, rows, whole.score)
     rows = add_following_turns(scope, rows, whole.score)
     idf = whole.lexical.idf
-    candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
+    candidates, spans = load_candidates(scope.whole, rows)
+    candidates = _weigh_places(candidates, rows, places)
     if candidates.are_records:
         conversation = score_conversations(whole.lexical, query.dates, rows.entry, candidates.chunk_type, rows.pool)
         candidates = candidates._replace(conversation=conversation)
@@ -107,7 +108,7 @@ def retrieve(
         path_vector = vector if path_encoder is encoder else encode_query(query, path_encoder)
         cosines = _path_cosines(candidates, path_encoder, path_vector, max_score(idf))
         candidates = candidates._replace(path_cosine=cosines)
-    spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
+    shares = scope.whole.role_shares
     outdated = find_outdated_rows(scope, rows)
     files = scope.whole.document_counts.files
     elsewhere = _are_elsewhere(scope, rows)

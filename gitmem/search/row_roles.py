@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.arrays import NDArray
+from gitmem.arrays import NDArray, distinct_with_places
 from gitmem.search.path_roles import ROLES, path_role, role_without_tests
 
 _TEST: Final = ROLES.index("test")
@@ -36,7 +36,8 @@ def find_roles(
     roles = _codes_of(map(path_role, paths))[file]
     other = (roles == _TEST) & ~may_test
     if other.any():
-        roles[other] = _codes_of(role_without_tests(paths[place]) for place in file[other].tolist())
+        files, places = distinct_with_places(file[other])
+        roles[other] = _codes_of(role_without_tests(paths[place]) for place in files.tolist())[places]
     plain = roles == _NO_ROLE
     roles[plain & is_generated] = _AUXILIARY
     inner = np.array([path.endswith(_WITH_INNER_TESTS) for path in paths], bool)[file]

@@ -75,6 +75,10 @@ SAMPLED_PATHS: Final = 100
 """Paths from which the shares of the roles are estimated, with a standard error of at most 0.05."""
 
 
+MAX_PATHS: Final = 1 << 15
+"""Paths that a scope keeps as text: some 5 MB in a server of a large repository."""
+
+
 class TermCounts(NamedTuple):
     """Number of rows and of files in scope that hold a term."""
 
@@ -130,6 +134,7 @@ class Scope:
         self.outdated: Outdated | None = None
         # Times of some entries, on the scope without filters; None if the view has no records.
         self.read_times: ReadTimes | None = None
+        self._paths: dict[int, str] = {}
         self._length_norms: dict[float, NDArray[np.float32]] = {}
         allowed = (blob_of >= 0) & passing_paths(view, filters)
         self._sizes = differences(snapshot.blob_first)
@@ -175,6 +180,15 @@ class Scope:
             accepted = np.array([name in languages for name in segment.languages] or [False])
             masks.append(accepted[segment.blob_languages])
         return np.concatenate(masks) if masks else np.zeros(0, bool)
+
+    def path(self, entry: int) -> str:
+        """Return the path of an entry. Those of earlier candidates are kept: related queries have the same ones."""
+        path = self._paths.get(entry)
+        if path is None:
+            if len(self._paths) >= MAX_PATHS:
+                self._paths.clear()
+            path = self._paths[entry] = path_text(self.view.path(entry))
+        return path
 
     def rows_of(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows in scope that belong to some entries, all of which are indexed."""

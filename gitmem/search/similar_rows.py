@@ -34,10 +34,10 @@ def search_similar(scope: Scope, row: int, limit: int, vector: NDArray[np.float3
     zeros = np.zeros(len(rows), np.float32)
     everything, entries = np.ones(len(rows), bool), scope.entry_of[rows].astype(np.int64)
     retrieved = RetrievedRows(rows, entries, RetrievalScores(cosines, zeros, zeros, zeros), everything, everything)
-    candidates = load_candidates(scope, retrieved)
+    candidates, spans = load_candidates(scope, retrieved)
     # The cosine is the score: signals that relate words to names or paths need a query.
     scores = np.minimum(cosines, 1.0).tolist()
-    selected = select_candidates(candidates, load_spans(scope, rows), scores, limit, decay=1.0)
+    selected = select_candidates(candidates, spans, scores, limit, decay=1.0)
     return load_hits(scope, candidates, selected, {})
 
 

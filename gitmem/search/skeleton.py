@@ -14,6 +14,7 @@ from gitmem.named_tuple import NamedTuple
 from gitmem.search.hits import Hit
 from gitmem.search.signature import find_declaration, find_signature, has_text, unqualified_names
 from gitmem.search.snippet import OMITTED, best_matches
+from gitmem.store.labels import label_symbol
 from gitmem.store.open_segments import OpenSegments
 
 _LOOSE: Final = frozenset({"module", "namespace", "text", "section"})
@@ -51,9 +52,10 @@ def find_inner_chunks(snapshot: OpenSegments, blob: int, hit: Hit) -> list[Inner
     rows = rows[inside]
     lines = snapshot.gather(("line", "lines"), rows)
     first, size = lines["line"].tolist(), lines["lines"].tolist()
-    shared = snapshot.units(rows, start[inside], lines["line"])
+    labels = snapshot.labels(rows)
+    shared = snapshot.units(rows, start[inside], lines["line"], labels)
     chunks: list[InnerChunk] = []
-    for place, (symbol, units) in enumerate(zip(snapshot.symbols(rows), shared, strict=True)):
+    for place, (symbol, units) in enumerate(zip(map(label_symbol, labels), shared, strict=True)):
         whole = InnerChunk(first[place], first[place] + size[place] - 1, symbol)
         chunks += [InnerChunk(unit.start_line, unit.end_line, unit.symbol) for unit in units] or [whole]
     chunks = [chunk for chunk in chunks if chunk.symbol != hit.symbol]

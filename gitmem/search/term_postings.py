@@ -61,7 +61,7 @@ class FieldPostings:
 
     def find(self, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the positions at which some rows are or would be, and whether each has the term."""
-        positions = np.searchsorted(self.rows, rows)
+        positions = self.rows.searchsorted(rows)
         if not len(self.rows):
             return positions, np.zeros(len(rows), bool)
         holds: NDArray[np.bool_] = self.rows.take(positions, mode="clip") == rows
@@ -76,10 +76,10 @@ class FieldPostings:
 
     def sum_in(self, ranges: "RowRanges") -> NDArray[np.float64]:
         """Return the sum of the term frequencies in the rows of each range."""
-        first, last = (np.searchsorted(self.rows, bounds) for bounds in (ranges.first, ranges.last))
+        first, last = (self.rows.searchsorted(bounds) for bounds in (ranges.first, ranges.last))
         sizes = last - first
-        owner = np.repeat(np.arange(len(sizes)), sizes)
-        positions = np.arange(int(sizes.sum())) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+        owner = np.arange(len(sizes)).repeat(sizes)
+        positions = np.arange(int(sizes.sum())) + (first - (sizes.cumsum() - sizes)).repeat(sizes)
         return np.bincount(owner, self.counts[positions], len(sizes)).astype(np.float64, copy=False)
 
 

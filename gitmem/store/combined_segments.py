@@ -12,7 +12,6 @@ import numpy as np
 
 from gitmem.arrays import NDArray
 from gitmem.store.columns import COLUMNS
-from gitmem.store.labels import label_symbol
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.segment import Segment
 
@@ -46,9 +45,9 @@ class CombinedSegments(OpenSegments):
             self._bits = np.concatenate(parts) if parts else np.zeros((0, 0), np.uint8)
         return self._bits
 
-    def symbols(self, rows: NDArray[np.int64]) -> list[str]:
+    def labels(self, rows: NDArray[np.int64]) -> list[bytes]:
         if len(rows) > _FEW_ROWS:
-            return super().symbols(rows)
+            return super().labels(rows)
         # The candidates of a query come from most of the segments, a few from each. Ten calls of numpy for each segment
         # would take ten times as long as this loop, which reads some bytes for each row.
         places = self._places_of(rows)
@@ -56,14 +55,12 @@ class CombinedSegments(OpenSegments):
         first = rows + places
         bounds = (self._label_bounds[at].tolist() for at in (first, first + 1))
         read = [segment.read_label for segment in self.segments]
-        return [
-            label_symbol(read[place](start, end)) for place, start, end in zip(places.tolist(), *bounds, strict=True)
-        ]
+        return [read[place](start, end) for place, start, end in zip(places.tolist(), *bounds, strict=True)]
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         if len(rows) > _FEW_ROWS or not self.segments:
             return super().vectors(rows)
-        # As in `symbols`. The magnitudes are not joined like columns: they are most of an index.
+        # As in `labels`. The magnitudes are not joined like columns: they are most of an index.
         places = self._places_of(rows)
         own = (rows - self.bases[places]).tolist()
         read = [segment.read_magnitudes for segment in self.segments]

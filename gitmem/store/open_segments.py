@@ -1,18 +1,22 @@
 """Open segments with their rows numbered consecutively: those of one index, or of several searched together."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from gitmem.arrays import NDArray, differences
 from gitmem.store.columns import COLUMNS
+from gitmem.store.labels import label_symbol, unpack_units, unpack_whole
+from gitmem.store.section import damaged
 from gitmem.store.segment import Segment
 from gitmem.types import DefinitionSpan, ResultUnit
 
 _MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
+
+_Unpacked = TypeVar("_Unpacked")
 
 
 class OpenSegments:
@@ -54,40 +58,60 @@ class OpenSegments:
         for segment, start in zip(self.segments, self.bases.tolist(), strict=False):
             yield start, segment.bits()
 
+    def labels(self, rows: NDArray[np.int64]) -> list[bytes]:
+        """Return the labels of some rows, see `store.labels`."""
+        labels = [b""] * len(rows)
+        for segment, own, places in self.split(rows):
+            for place, label in zip(places.tolist(), segment.labels(own), strict=True):
+                labels[place] = label
+        return labels
+
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the qualified names of the chunks of some rows."""
-        symbols = [""] * len(rows)
-        for segment, own, places in self.split(rows):
-            for place, symbol in zip(places.tolist(), segment.symbols(own), strict=True):
-                symbols[place] = symbol
-        return symbols
+        return list(map(label_symbol, self.labels(rows)))
 
     def units(
-        self, rows: NDArray[np.int64], start: NDArray[np.generic], line: NDArray[np.generic]
+        self,
+        rows: NDArray[np.int64],
+        start: NDArray[np.generic],
+        line: NDArray[np.generic],
+        labels: Sequence[bytes] | None = None,
     ) -> list[tuple[ResultUnit, ...]]:
         """Return the results that share each of some rows; nothing for a row that is one itself.
 
-        `start` and `line` are these columns of the rows.
+        `start` and `line` are these columns of the rows, `labels` their labels if they are read already. Raises
+        DamagedFile.
         """
-        units: list[tuple[ResultUnit, ...]] = [()] * len(rows)
-        for segment, own, places in self.split(rows):
-            shared = segment.units(own, start[places].tolist(), line[places].tolist())
-            for place, of_row in zip(places.tolist(), shared, strict=True):
-                units[place] = of_row
-        return units
+        return self._unpack(unpack_units, rows, start, line, labels)
 
     def wholes(
-        self, rows: NDArray[np.int64], start: NDArray[np.generic], line: NDArray[np.generic]
+        self,
+        rows: NDArray[np.int64],
+        start: NDArray[np.generic],
+        line: NDArray[np.generic],
+        labels: Sequence[bytes] | None = None,
     ) -> list[DefinitionSpan | None]:
         """Return the span of the definition of which each of some rows is a piece, else None.
 
-        `start` and `line` are these columns of the rows.
+        `start` and `line` are these columns of the rows, `labels` their labels if they are read already. Raises
+        DamagedFile.
         """
-        found: list[DefinitionSpan | None] = [None] * len(rows)
-        for segment, own, places in self.split(rows):
-            spans = segment.wholes(own, start[places].tolist(), line[places].tolist())
-            for place, span in zip(places.tolist(), spans, strict=True):
-                found[place] = span
+        return self._unpack(unpack_whole, rows, start, line, labels)
+
+    def _unpack(
+        self,
+        unpack: Callable[[bytes, int, int], _Unpacked],
+        rows: NDArray[np.int64],
+        start: NDArray[np.generic],
+        line: NDArray[np.generic],
+        labels: Sequence[bytes] | None,
+    ) -> list[_Unpacked]:
+        found: list[_Unpacked] = []
+        try:
+            found.extend(map(unpack, self.labels(rows) if labels is None else labels, start.tolist(), line.tolist()))
+        except ValueError as problem:
+            segment, _ = self.locate(int(rows[len(found)]))
+            raise damaged(segment.path, "invalid label") from problem
         return found
 
     def locate(self, row: int) -> tuple[Segment, int]:
@@ -97,9 +121,13 @@ class OpenSegments:
 
     def split(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
         """Group rows by segment: yield the segment, the row numbers in it, and their positions in `rows`."""
-        owner = np.searchsorted(self.bases, rows, side="right") - 1
+        if len(self.segments) == 1:
+            if len(rows):
+                yield self.segments[0], rows, np.arange(len(rows))
+            return
+        owner = self.bases.searchsorted(rows, "right") - 1
         # Several indexes together have hundreds of segments, so the rows are sorted once instead of compared with each.
-        order = np.argsort(owner, kind="stable")
+        order = owner.argsort(kind="stable")
         counts = np.bincount(owner, minlength=1)
         ends = np.cumsum(counts)
         for place in np.flatnonzero(counts).tolist():

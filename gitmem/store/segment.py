@@ -6,7 +6,7 @@ blocks are read. `store.segment_writer` writes segments.
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ from gitmem.store.packed_file import PackedContainer
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
 from gitmem.store.section import damaged
 from gitmem.store.vector_levels import PAST_LEVELS, SEARCHED_LEVELS
-from gitmem.types import CHUNK_TYPES, DefinitionSpan, ResultUnit
+from gitmem.types import CHUNK_TYPES
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
@@ -99,9 +99,7 @@ class Segment:
         if (differences(bounds.astype(np.int64)) < 0).any():
             raise damaged(self.path, "offset out of range in section `label_at`")
         for start in range(0, self.rows, _CHECKED_TERMS):
-            rows = np.arange(start, min(start + _CHECKED_TERMS, self.rows))
-            self.units(rows, [0] * len(rows), [0] * len(rows))
-            self.wholes(rows, [0] * len(rows), [0] * len(rows))
+            self._check_labels(self.labels(np.arange(start, min(start + _CHECKED_TERMS, self.rows))))
         for field in (*FIELDS, NAMES):
             for _part in self.iter_postings(field, _CHECKED_TERMS):
                 pass
@@ -234,6 +232,14 @@ class Segment:
         at = self._file["label_at"]
         return self._file["labels"].slices(*(at.pick(places, 4).view("<u4")[:, 0] for places in (rows, rows + 1)))
 
+    def _check_labels(self, labels: Iterable[bytes]) -> None:
+        try:
+            for label in labels:
+                unpack_units(label, 0, 0)
+                unpack_whole(label, 0, 0)
+        except ValueError as problem:
+            raise damaged(self.path, "invalid label") from problem
+
     def read_label(self, start: int, end: int) -> bytes:
         """Return the label between two offsets, see `label_bounds`."""
         return bytes(self._file["labels"].read(start, end))
@@ -242,26 +248,6 @@ class Segment:
         """Return the packed magnitudes of the vector of one row; only their blocks are read."""
         width = self.width("vectors")
         return self._file["vectors"].read(row * width, (row + 1) * width)
-
-    def units(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[tuple[ResultUnit, ...]]:
-        """Return the results that share each of some rows; nothing for a row that is one itself.
-
-        `start` and `line` are these columns of the rows. Raises DamagedFile.
-        """
-        try:
-            return list(map(unpack_units, self.labels(rows), start, line))
-        except ValueError as problem:
-            raise damaged(self.path, "invalid label") from problem
-
-    def wholes(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[DefinitionSpan | None]:
-        """Return the span of the definition of which each of some rows is a piece, else None.
-
-        `start` and `line` are these columns of the rows. Raises DamagedFile.
-        """
-        try:
-            return list(map(unpack_whole, self.labels(rows), start, line))
-        except ValueError as problem:
-            raise damaged(self.path, "invalid label") from problem
 
     def label_bounds(self) -> NDArray[np.uint32]:
         """Return the offsets of all labels in section `labels`, [rows + 1]."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitmem.search.adjacent_turns import NEXT_SHARE
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
-from gitmem.search.name_coverage import RELATED_SHARE, cover_names
+from gitmem.search.name_coverage import RELATED_SHARE, NameCoverage
 from gitmem.search.path_roles import content_terms
 from gitmem.search.qualified_names import telling_name
 from gitmem.search.query_parser import parse_query
@@ -205,7 +205,7 @@ def test_a_query_for_code_that_has_to_do_with_a_role_is_none_for_its_files(query
 
 @pytest.mark.parametrize("name", ["size", "größe"])
 def test_a_text_without_names_covers_no_name(name: str) -> None:
-    assert cover_names([name], []).tolist() == [0.0]
+    assert NameCoverage(parse_query(""), {}).of([name]).tolist() == [0.0]
 
 
 def test_features_of_a_hit_add_up_to_its_score_without_binary_ones_that_are_zero() -> None:
