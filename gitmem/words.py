@@ -13,7 +13,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from gitmem.joined_words import SPELLINGS
@@ -153,6 +153,19 @@ def joined_words() -> Mapping[str, Sequence[tuple[str, ...]]]:
         first, *others, last = spelling.split(" ")
         words.setdefault(first, []).append((*others, stem(last)))
     return words
+
+
+def may_be_second(part: str) -> bool:
+    """Return whether a part may be the second one of a word of `SPELLINGS`."""
+    inner, last = _second_parts()
+    return part in inner or stem(part) in last
+
+
+@cache
+def _second_parts() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the second parts of words of three and more parts, and the stemmed ones of words of two."""
+    others = list(chain.from_iterable(joined_words().values()))
+    return frozenset(own[0] for own in others if len(own) > 1), frozenset(own[0] for own in others if len(own) == 1)
 
 
 def _terms_of_mixed(identifier: str, runs: Sequence[str]) -> tuple[str, ...]:

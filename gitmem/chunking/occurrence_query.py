@@ -67,6 +67,13 @@ _NAME_NODES: Final = {("swift", "function"): "simple_identifier", ("swift", "cla
 """Nodes that name a definition, by grammar and kind. In that of Swift, other types are in the field `name` as well."""
 
 
+_UNNAMED: Final = frozenset({
+    ("d", "unittest_declaration"), ("dart", "type_alias"), ("haskell", "foreign_import"),
+    ("haskell", "pattern_synonym"), ("objc", "property_declaration"),
+})  # fmt: skip
+"""Units without a field `name`, by grammar. One pattern that cannot occur makes compiling all others thrice as long."""
+
+
 @cache
 def _patterns(language: str) -> Sequence[str]:
     """Return the patterns of a language, each with the kind of its occurrences."""
@@ -112,6 +119,7 @@ def _unit_patterns(grammar: Grammar, node_types: Container[str]) -> Iterator[str
     """Yield a pattern for each definition that has its name in the field `name`."""
     for node_type, rule in grammar.table.items():
         kind = KIND_OF_UNIT.get(rule.chunk_type)
-        if kind and rule.shape in _UNITS and rule.name is None and node_type in node_types:
+        is_named = rule.name is None and (grammar.parser, node_type) not in _UNNAMED
+        if kind and rule.shape in _UNITS and is_named and node_type in node_types:
             name = _NAME_NODES.get((grammar.parser, kind), "_")
             yield f"({node_type} name: ({name}) @{kind})"

@@ -22,17 +22,7 @@ from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNam
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
 from gitmem.chunking.privacy import privacy_of
-from gitmem.chunking.receivers import (
-    COLON,
-    COLON_JOINED,
-    JOINTS,
-    NO_JOINTS,
-    SHAPE,
-    bound_type,
-    find_receiver,
-    plain_receiver,
-    receiver_before_colon,
-)
+from gitmem.chunking.receivers import JOINTS, NO_JOINTS, bound_type, receivers_of
 from gitmem.chunking.template_mentions import find_template_mentions
 from gitmem.chunking.text_names import find_text_names
 from gitmem.chunking.text_node import TextNode
@@ -63,8 +53,9 @@ _CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
 _CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS, _VALUE = (
     _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias", "value")
 )
-_FUNCTION: Final = _CODES["function"]
-_TYPE: Final = _CODES["type"]
+_TYPED: Final = frozenset({_BOUND, _VALUE, _CODES["type"]})
+"""Names that may have a type: variables, fields, and parameters of types, `T: Load`."""
+
 _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
@@ -80,9 +71,6 @@ _WITH_VARIABLES: Final = frozenset({"c", "cpp"})
 
 _TAGGED: Final = frozenset({"vue", "svelte", "astro"})
 """Languages whose names are tags."""
-
-_MARKED: Final = frozenset({"razor", "freemarker"})
-"""Languages whose tags begin with a sign that is no part of a name."""
 
 _QUOTED: Final = re.compile(rb"'[^'\n]*'")
 _QUOTES: Final = frozenset({b"'", b'"'})
@@ -106,6 +94,7 @@ _HASHED: Final = frozenset({"javascript", "typescript", "tsx"})
 """Languages in which a sign that is no part of a name begins private members: `this.#load()`."""
 
 _HASH: Final = ord("#")
+_DOT: Final = ord(".")
 
 _CHAIN_REACH: Final = 100
 """Bytes before a name in which the dot of a chain is looked for."""
@@ -180,38 +169,34 @@ def _add_names(
     """Add the captured names outside of import statements to those of the imports, each place once."""
     places = _find_places(data, captures, find_units, {name for _, _, name, _ in names}, language)
     last = statements[-1][1] if statements else 0
-    shape = data.translate(SHAPE)
     # A field or constant is a definition of its own, and has a type as well.
     typed = {node.start_byte for node in captures.get("bound", ())}
-    no_joint = NO_JOINTS.get(language, b"")
-    ends_lines = language == "go"  # with the dot of a chain of calls
+    find_receiver = receivers_of(data, language)
+    joints = frozenset(JOINTS.translate(None, NO_JOINTS.get(language, b"")))
+    is_hashed, ends_lines, is_script = language in _HASHED, language == "go", language == "bash"
+    joined = joints | {_HASH} if is_hashed else joints
     is_private = privacy_of(language)
-    joints = JOINTS.translate(None, no_joint)
     # In order already, the names need no sort by a key later: numbers alone are sorted much faster.
     for start in sorted(places):
         code, text = places[start]
         if start < last and _is_inside(start, statements):
             continue
-        if start in typed and code in (_BOUND, _VALUE, _TYPE):  # a type if it is a parameter, `T: Load`
-            receiver = bound_type(data, start, start + len(text), language)
-            if receiver:
-                names.append((start, _BOUND, text, receiver))
-        if code == _BOUND or (code == _VALUE and language == "bash" and not text.isupper()):
-            continue  # a variable of the function or script alone
+        if code in _TYPED:
+            type_ = bound_type(data, start, start + len(text), language) if start in typed else b""
+            if type_:
+                names.append((start, _BOUND, text, type_))
+            if code == _BOUND or (is_script and code == _VALUE and not text.isupper()):
+                continue  # a variable of the function or script alone
         receiver = b""
-        # Two dots are a range, and three spread a list.
-        if start and data[start - 1] in joints and data[start - 2 : start] != b"..":
-            if data[start - 1] == COLON and language in COLON_JOINED:
-                receiver = receiver_before_colon(data, start)
-            else:
-                receiver = plain_receiver(data, shape, start) or find_receiver(data, start)
-            if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
-                code = _READ  # a value assigned to an object changes its state
-            receiver = receiver.rpartition(no_joint)[2] if no_joint else receiver
-            receiver = receiver.removeprefix(b"@") if language in _MARKED else receiver
-        elif start > 1 and data[start - 1] == _HASH and data[start - 2] in joints and language in _HASHED:
-            receiver = plain_receiver(data, shape, start - 1) or find_receiver(data, start - 1)
-        elif ends_lines and code == _CALL and _is_chained(data, start):
+        before = data[start - 1]
+        if before in joined and start:
+            if before == _HASH:
+                receiver = find_receiver(start - 1) if start > 1 and data[start - 2] in joints else b""
+            elif before != _DOT or data[start - 2 : start] != b"..":  # two dots are a range, and three spread a list
+                receiver = find_receiver(start)
+                if code == _VALUE and language == "javascript" and receiver not in EXPORTS:
+                    code = _READ  # a value assigned to an object changes its state
+        elif ends_lines and code == _CALL and _is_chained(data, start):  # with the dot of a chain of calls
             receiver = UNKNOWN_RECEIVER
         if code < DEFINING and is_private is not None and is_private(data, start):
             receiver = PRIVATE_MARK + receiver

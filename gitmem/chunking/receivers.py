@@ -1,6 +1,7 @@
 """Read from the text around a name its receiver, `a.b` before `.c`, and the type of a variable."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES
@@ -22,11 +23,14 @@ JOINTS: Final = b".:>\\"
 NO_JOINTS: Final = {"php": b".", "julia": b"::"}
 """Signs that do not join names: a dot of PHP joins strings, `"at ".substr($path)`, and `x::T` of Julia is a type."""
 
-COLON_JOINED: Final = frozenset({"erlang", "lua", "luau"})
+_COLON_JOINED: Final = frozenset({"erlang", "lua", "luau"})
 """Languages in which one colon is a joint: `module:f(x)`, `object:method(x)`."""
 
+_MARKED: Final = frozenset({"razor", "freemarker"})
+"""Languages whose tags begin with a sign that is no part of a name."""
+
 _BEFORE_COLON: Final = re.compile(rb"[\w.$@]+$")
-COLON: Final = ord(":")
+_COLON: Final = ord(":")
 _DOT: Final = ord(".")
 _ROOTS: Final = (b"::", b"\\")
 """Joints that alone stand for the root of all names."""
@@ -35,7 +39,7 @@ _CLOSINGS: Final = (b")", b">", b"]", b"}")
 _PATH_BYTES: Final = frozenset(
     b".$_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" + bytes(range(128, 256))
 )
-SHAPE: Final = bytes(code if code in _PATH_BYTES else 32 for code in range(256))
+_SHAPE: Final = bytes(code if code in _PATH_BYTES else 32 for code in range(256))
 """Translation that leaves only the bytes of plain receivers, `a.b`: the last blank before a name begins its own."""
 
 _WIDER: Final = b"@:>\\?"
@@ -68,16 +72,27 @@ _NO_TYPES: Final = PRIMITIVES | {b"var", b"val", b"let", b"const", b"final", b"r
 """Words next to a variable that name no class of the repository."""
 
 
-def plain_receiver(data: bytes, shape: bytes, start: int) -> bytes:
-    """Return the receiver before a dot if it is plain, "" if `find_receiver` must look; it takes five times as long."""
-    if data[start - 1] != _DOT:
-        return b""
-    before = shape.rfind(b" ", max(0, start - _REACH), start - 1)
-    if before < 0 or data[before] in _WIDER:
-        return b""
-    receiver = data[before + 1 : start - 1]
-    # Two dots are a range or the parent of a module.
-    return receiver if receiver and b".." not in receiver and _DOT not in (receiver[0], receiver[-1]) else b""
+def receivers_of(data: bytes, language: str) -> Callable[[int], bytes]:
+    """Return the function that returns the receiver of a name that starts at a byte, behind a byte of `JOINTS`."""
+    shape = data.translate(_SHAPE)
+
+    def find(start: int) -> bytes:
+        if data[start - 1] == _DOT:
+            # Most receivers are plain; `find_receiver` takes five times as long.
+            before = shape.rfind(b" ", max(0, start - _REACH), start - 1)
+            if before >= 0 and data[before] not in _WIDER:
+                receiver = data[before + 1 : start - 1]
+                # Two dots are a range or the parent of a module.
+                if receiver and b".." not in receiver and _DOT not in (receiver[0], receiver[-1]):
+                    return receiver
+        return find_receiver(data, start)
+
+    if language in _COLON_JOINED:
+        return lambda start: receiver_before_colon(data, start) if data[start - 1] == _COLON else find(start)
+    if language in _MARKED:
+        return lambda start: find(start).removeprefix(b"@")
+    no_joint = NO_JOINTS.get(language, b"")
+    return (lambda start: find(start).rpartition(no_joint)[2]) if no_joint else find
 
 
 def receiver_before_colon(data: bytes, start: int) -> bytes:

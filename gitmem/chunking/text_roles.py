@@ -95,7 +95,7 @@ _STATEMENTS: Final[Mapping[str, Sequence[_Statement]]] = {
             rb"\b(?:extends|implements)\s+(?P<names>[\w.]+(?:<[^{}\n]{0,200}>)?(?:\s*,\s*[\w.]+(?:<[^{}\n]{0,200}>)?)*)"
         ),
     ),
-    "scala": (_extending(rb"\bgiven[ \t]+(?:\w+[ \t]*:[ \t]*)?(?P<names>[A-Z][\w.]*)(?![\w.]*[ \t]*:)"),),
+    "scala": (_extending(rb"given(?<=\bgiven)[ \t]+(?:\w+[ \t]*:[ \t]*)?(?P<names>[A-Z][\w.]*)(?![\w.]*[ \t]*:)"),),
     "clojure": (
         _extending(rb"\((?:defrecord|deftype)\s+[^\s()]+\s+\[[^\]]{0,500}\]\s+(?P<names>[\w.-]+)"),
         _extending(rb"\((?:extend-type\s+[^\s()]+|extend-protocol|reify)\s+(?P<names>[\w.-]+)"),

@@ -7,7 +7,7 @@ import numpy as np
 from gitmem.arrays import differences
 from gitmem.identifier_counts import Division, Identifiers, Ids, Numbers, PartIds, Parts, gather
 from gitmem.named_tuple import NamedTuple
-from gitmem.words import compound_of, join_words, joined_words, split_terms, stem
+from gitmem.words import compound_of, join_words, joined_words, may_be_second, split_terms, stem
 
 
 class IdentifierTerms:
@@ -84,7 +84,7 @@ class JoinableParts:
 
     def __init__(self) -> None:
         self._parts: Parts | None = None
-        self._is_first = self._is_word = self._is_number = np.zeros(0, np.bool_)
+        self._is_first = self._is_second = self._is_word = self._is_number = np.zeros(0, np.bool_)
 
     def find(self, parts: Parts, numbers: Numbers, owners: Numbers) -> _Joinable:
         """Return positions in `numbers`, which are parts of identifiers one after the other; `owners` are these."""
@@ -94,14 +94,15 @@ class JoinableParts:
         begins = np.flatnonzero(differences(owners, -1) > 0)
         is_numeric = np.repeat(self._is_number[numbers[begins]], differences(np.append(begins, len(owners))))
         numbered = self._is_word[here] & self._is_number[next_one] & ~is_numeric[followed]
-        return _Joinable(followed[numbered], followed[self._is_first[here]])
+        return _Joinable(followed[numbered], followed[self._is_first[here] & self._is_second[next_one]])
 
     def _extend(self, parts: Parts) -> None:
         if parts is not self._parts:
             self._parts = parts
-            self._is_first = self._is_word = self._is_number = np.zeros(0, np.bool_)
+            self._is_first = self._is_second = self._is_word = self._is_number = np.zeros(0, np.bool_)
         new = parts.names[len(self._is_first) :]
         first_parts = joined_words()
         self._is_first = np.append(self._is_first, np.array([name in first_parts for name in new], np.bool_))
+        self._is_second = np.append(self._is_second, np.array([may_be_second(name) for name in new], np.bool_))
         self._is_word = np.append(self._is_word, np.array([name.isalpha() for name in new], np.bool_))
         self._is_number = np.append(self._is_number, np.array([name.isdigit() for name in new], np.bool_))
