@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
+from gitmem.chunking.element import Element
 from gitmem.display import count
 from gitmem.errors import UsageError
 from gitmem.git.commit_diffs import read_uncommitted_hunks
@@ -104,10 +105,17 @@ def _by_lines(path: str, file: FileVersion, where: Location, lines: LineRange) -
     if lines.last > total:
         raise UsageError(f"`{path}` has {count(total, 'line')}, line {lines.last} does not exist")
     if where.lines is not None and where.lines.first == where.lines.last:
-        around = [each for each in file.versions if each.element.first_line <= lines.first <= each.element.last_line]
+        around = [each for each in file.versions if _is_around(each.element, lines.first)]
         if around:
             return min(around, key=lambda each: (each.element.last_line - each.element.first_line, each.element.start))
     return element_at(file, lines)
+
+
+def _is_around(element: Element, line: int) -> bool:
+    """Return whether a line stands for an element. A section of cells is long: only its heading stands for it."""
+    if element.chunk_type == "section" and element.holds:
+        return line == element.first_line
+    return element.first_line <= line <= element.last_line
 
 
 def element_at(file: FileVersion, lines: LineRange) -> Version:

@@ -15,6 +15,7 @@ from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
 from gitmem.chunking.notebook import Cell
 from gitmem.chunking.notebook_chunks import notebook_chunks
+from gitmem.chunking.notebook_names import notebook_names
 from gitmem.chunking.record_passages import record_chunks
 from gitmem.chunking.sections import SECTIONED, section_chunks
 from gitmem.types import COMMIT, NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob, NameColumns
@@ -32,7 +33,8 @@ def chunk_blob(
     """
     if cells:
         of_cells = notebook_chunks(data, cells, bounds, _text_chunks)
-        return ChunkedBlob(NOTEBOOK_LANGUAGE, _capped(data, of_cells, Lines(data), bounds), True, "")
+        capped, names = _capped(data, of_cells, Lines(data), bounds), notebook_names(data, cells, bounds)
+        return ChunkedBlob(NOTEBOOK_LANGUAGE, capped, parsed=True, unparsed_reason="", names=names)
     if language == RECORD_LANGUAGE:
         return ChunkedBlob(language, record_chunks(data), parsed=True, unparsed_reason="")
     if language == COMMIT:

@@ -3,10 +3,11 @@
 from typing import Final
 
 from gitmem.named_tuple import NamedTuple
+from gitmem.types import NOTEBOOK_LANGUAGE
 
 
 class Element(NamedTuple):
-    """A definition. Offsets are bytes of the blob, half-open; lines are 1-based and inclusive.
+    """A definition. Offsets are bytes of `text_with_elements`, half-open; lines are 1-based and inclusive.
 
     `start` includes the comments above, `code` excludes them, `body` is the end of the signature. Without a body it
     equals `end`. `name` is the last component of `symbol`. `holds` says whether the definitions inside are elements of
@@ -42,3 +43,13 @@ class FileElements(NamedTuple):
 
 
 NO_ELEMENTS: Final = FileElements([], [])
+
+
+def text_with_elements(data: bytes, language: str) -> bytes:
+    """Return the text of a blob in which its elements are: that of the cells of a notebook, else all of it."""
+    if language != NOTEBOOK_LANGUAGE:
+        return data
+    from gitmem.chunking.notebook import plain_text, read_notebook
+
+    notebook = read_notebook(data)
+    return data if notebook is None else plain_text(notebook)

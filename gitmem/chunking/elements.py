@@ -18,7 +18,10 @@ from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, TRANSPARENT, 
 from gitmem.chunking.layered_files import LAYERED, divide_file
 from gitmem.chunking.layers import Layer
 from gitmem.chunking.lines import Lines, line_start, trim
+from gitmem.chunking.notebook import plain_text, read_notebook
+from gitmem.chunking.notebook_elements import notebook_elements
 from gitmem.chunking.sections import SECTIONED, section_chunks
+from gitmem.types import NOTEBOOK_LANGUAGE
 
 _BOUNDS: Final = ChunkBounds(min_bytes=0, headline_bytes=0)
 """Every definition is a unit: none is merged with its neighbours for being small, and a headline is part of none."""
@@ -35,7 +38,15 @@ _SUPERTYPE: Final = re.compile(rb"(?:[\w.\\]+\s+|[\w\\]+[.\\])*([\w$]+)")
 
 
 def find_elements(data: bytes, language: str) -> FileElements:
-    """Return the elements of a blob; none if its language has no syntax or it cannot be parsed within the bounds."""
+    """Return the elements of a blob; none if its language has no syntax or it cannot be parsed within the bounds.
+
+    Their offsets are those in `element.text_with_elements`.
+    """
+    if language == NOTEBOOK_LANGUAGE:
+        notebook = read_notebook(data)
+        if notebook is None:
+            return NO_ELEMENTS
+        return notebook_elements(plain_text(notebook), notebook.cells, _own_elements)
     language = refine_language(data, language)
     if not data.strip():
         return NO_ELEMENTS

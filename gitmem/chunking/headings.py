@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from gitmem.chunking.symbols import shortened
+
 Heading = tuple[int, int, str]
 """Offset, level and title."""
 
@@ -11,3 +13,8 @@ HeadingPath = list[tuple[int, str]]
 MAX_TITLE: Final = 120
 MAX_HEADING: Final = 600
 """Characters of a heading that are read: links are long."""
+
+
+def path_symbol(path: HeadingPath) -> str:
+    """Return the symbol of the text below some headings: their titles, without the outer ones if they are long."""
+    return shortened(" > ".join(title for _, title in path if title), " > ")

@@ -117,6 +117,11 @@ def read_notebook(data: bytes) -> Notebook | None:
     return Notebook(text, tuple(cells), in_place)
 
 
+def plain_text(notebook: Notebook) -> bytes:
+    """Return the text of a notebook with blank lines outside of its cells, for readers to whom NUL means binary."""
+    return notebook.text.replace(HIDDEN, b" ")
+
+
 def without_outputs(data: bytes) -> bytes | None:
     """Return a notebook without pictures and the long strings outside of its cells; None if it is damaged.
 

@@ -4,35 +4,20 @@ The text between the definitions of a code cell is found by the headings above i
 Small cells share a row of the index like small functions, and remain results of their own.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.headings import HeadingPath
-from gitmem.chunking.languages import LANGUAGES, TEXT
+from gitmem.chunking.headings import HeadingPath, path_symbol
+from gitmem.chunking.languages import TEXT
 from gitmem.chunking.lines import Lines, has_text
 from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
+from gitmem.chunking.notebook_code import LOOSE, language_of_cell, without_commands
 from gitmem.chunking.sections import section_chunks
-from gitmem.chunking.symbols import shortened
 from gitmem.types import Chunk, DefinitionSpan, ResultUnit
 
 SyntaxChunks = Callable[[bytes, str, ChunkBounds, Lines], list[Chunk]]
 """Splits code of a language, or text without one, into chunks."""
-
-_MAGIC: Final = re.compile(rb"%%(\w+)[^\n]*")
-"""First line of a cell that another program runs, such as `%%bash`."""
-
-_MAGIC_LANGUAGES: Final = {"sh": "bash", "script": "bash", "js": "javascript", "python3": "python", "svg": "html",
-                           "R": "r", "cython": "python", "bigquery": "sql"}  # fmt: skip
-_TRANSPARENT_MAGICS: Final = frozenset({"time", "timeit", "capture", "prun", "writefile", "cython"})
-"""Magic names whose cell is in the language of the kernel."""
-
-_LOOSE: Final = frozenset({"module", "text", "constant", "field", "property"})
-"""Types of chunks that are part of a cell, and no definition in it."""
-
-_LINE_MAGIC: Final = re.compile(rb"^[ \t]*[%!]", re.MULTILINE)
 
 
 def notebook_chunks(data: bytes, cells: Sequence[Cell], bounds: ChunkBounds, split_code: SyntaxChunks) -> list[Chunk]:
@@ -51,39 +36,28 @@ def notebook_chunks(data: bytes, cells: Sequence[Cell], bounds: ChunkBounds, spl
         if cell.cell_type == MARKDOWN:
             inner = section_chunks(text, "markdown", own, bounds, path)
         elif cell.cell_type == CODE:
-            inner = _code_chunks(text, cell.language, own, bounds, _symbol(path), split_code)
+            inner = _code_chunks(text, cell.language, own, bounds, path_symbol(path), split_code)
         else:
             plain = split_code(text, TEXT, bounds, own)
-            inner = [chunk._replace(chunk_type="section", symbol=_symbol(path)) for chunk in plain]
+            inner = [chunk._replace(chunk_type="section", symbol=path_symbol(path)) for chunk in plain]
         line = lines.number(cell.start) - 1
         chunks += [_moved(chunk, cell.start, line) for chunk in inner]
     return merge_small(chunks, sum(cell.end - cell.start for cell in cells), cells=True)
-
-
-def _symbol(path: HeadingPath) -> str:
-    return shortened(" > ".join(title for _, title in path if title), " > ")
 
 
 def _code_chunks(
     text: bytes, language: str, lines: Lines, bounds: ChunkBounds, symbol: str, split_code: SyntaxChunks
 ) -> list[Chunk]:
     """Return the chunks of a code cell. Text between definitions gets the symbol of the headings above."""
-    magic = _MAGIC.match(text)
-    if magic:
-        name = magic[1].decode()
-        if name not in _TRANSPARENT_MAGICS:
-            name = _MAGIC_LANGUAGES.get(name, name.lower())
-            language = name if name in LANGUAGES else ""
-    # Lines that the kernel runs as commands become comments, at the same length: its language does not have them.
-    code = _LINE_MAGIC.sub(lambda mark: mark[0][:-1] + b"#", text)
-    return [_cell_chunk(chunk, symbol) for chunk in split_code(code, language or TEXT, bounds, lines)]
+    chunks = split_code(without_commands(text), language_of_cell(text, language) or TEXT, bounds, lines)
+    return [_cell_chunk(chunk, symbol) for chunk in chunks]
 
 
 def _cell_chunk(chunk: Chunk, symbol: str) -> Chunk:
     """Return a chunk of code under a heading. Variables define nothing in a notebook: they are part of the cell."""
-    if chunk.chunk_type not in _LOOSE:
+    if chunk.chunk_type not in LOOSE:
         return chunk
-    units = tuple(unit for unit in chunk.units if unit.chunk_type not in _LOOSE)
+    units = tuple(unit for unit in chunk.units if unit.chunk_type not in LOOSE)
     if units:
         units = (ResultUnit(*chunk[:4], "module", symbol), *units)
     return chunk._replace(chunk_type="module", symbol=symbol, units=units)

@@ -14,6 +14,7 @@ from gitmem.chunking.occurrence_walk import RepeatedFieldError, Table, find_by_w
 from gitmem.chunking.parse import Query, capture, find_query, find_usable_query, language_nodes
 from gitmem.chunking.pattern_merge import merge_patterns
 from gitmem.chunking.reference_patterns import DEFINITIONS, REFERENCES
+from gitmem.types import NOTEBOOK_LANGUAGE
 
 _UNITS: Final = (LEAF, CONTAINER, MERGEABLE, NAMESPACE)
 KIND_OF_UNIT: Final = {
@@ -54,7 +55,8 @@ def find_captures(language: str, root: Node, end: int) -> Mapping[str, list[Node
 def has_names(language: str) -> bool:
     """Return whether files of a language define and mention names. Data formats and style sheets do not."""
     grammar = find_grammar(language)
-    return grammar is not None and (not grammar.merged_type or language in REFERENCES)
+    named = grammar is not None and (not grammar.merged_type or language in REFERENCES)
+    return named or language == NOTEBOOK_LANGUAGE
 
 
 def load_patterns(language: str) -> None:

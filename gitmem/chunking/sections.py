@@ -6,10 +6,9 @@ from typing import Final
 
 from gitmem.chunking import markdown, markup_headings
 from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.headings import Heading, HeadingPath
+from gitmem.chunking.headings import Heading, HeadingPath, path_symbol
 from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.split import Edge, split_span
-from gitmem.chunking.symbols import shortened
 from gitmem.types import Chunk
 
 _FINDERS: Final[Mapping[str, Callable[[bytes], tuple[list[Heading], list[Edge]]]]] = {
@@ -56,7 +55,7 @@ def section_chunks(
             pending = start
             continue
         pending = -1
-        symbol = shortened(" > ".join(step[1] for step in path if step[1]), " > ")
+        symbol = path_symbol(path)
         for low, high in split_span(data, start, stop, _edges_within(edges, start, stop), bounds.max_bytes):
             if has_text(data, low, high):
                 low, high = trim(data, low, high)

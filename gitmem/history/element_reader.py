@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from gitmem.chunking.element import NO_ELEMENTS, FileElements
+from gitmem.chunking.element import NO_ELEMENTS, FileElements, text_with_elements
 from gitmem.chunking.languages import language_of
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
@@ -72,8 +72,9 @@ class ElementReader:
 
     def version(self, path: bytes, oid: str) -> FileVersion:
         """Return a blob as the file at a path, which determines its language."""
-        parse = partial(self._find_elements, path, oid, language_of(path_text(path)))
-        return FileVersion(path, oid, self.read(oid), parse, self._tokens)
+        language = language_of(path_text(path))
+        parse = partial(self._find_elements, path, oid, language)
+        return FileVersion(path, oid, text_with_elements(self.read(oid), language), parse, self._tokens)
 
     def keep(self, file: FileVersion) -> None:
         """Add the elements of a file to the cache."""

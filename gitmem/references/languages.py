@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
+from gitmem.types import NOTEBOOK_LANGUAGE
+
 _FAMILIES: Final = (
-    ("python",),
+    ("python", NOTEBOOK_LANGUAGE),
     ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs", "angular", "qmljs"),
     ("java", "kotlin", "scala", "groovy"),
     ("c", "cpp", "objc", "cuda"),

@@ -9,6 +9,7 @@ import numpy as np
 from gitmem.named_tuple import NamedTuple
 from gitmem.store.labels import label_symbol
 from gitmem.store.snapshot import Snapshot
+from gitmem.types import CHUNK_TYPES, NOTEBOOK_LANGUAGE
 
 _BLOCK_LINES: Final = 64
 _WIDE_LINES: Final = 64 * _BLOCK_LINES
@@ -16,12 +17,20 @@ _JOINTS: Final = re.compile(r"\.|::|#| > |->|\\")
 _AFTER_JOINT: Final = re.compile(rf"(?:^|{_JOINTS.pattern})$")
 
 
+_HEADED: Final = frozenset({"module", "section"})
+"""Types of chunks of a notebook whose symbols are the headings above their cells."""
+
+
 class Scope(NamedTuple):
-    """Definition that a chunk or unit covers, or a part of one that was cut: lines and qualified name."""
+    """Definition that a chunk or unit covers, or a part of one that was cut: lines and qualified name.
+
+    The symbol of a cell of a notebook `is_heading`: no class or function is around its definitions.
+    """
 
     first: int
     last: int
     symbol: str
+    is_heading: bool = False
 
 
 class Scopes:
@@ -43,17 +52,20 @@ class Scopes:
     def at(self, line: int) -> tuple[str, ...]:
         """Return the name of the innermost scope around a line; nothing at the top level."""
         scope = next(self._around(line), None)
-        return split_name(scope.symbol) if scope is not None else ()
+        if scope is None:
+            return ()
+        return (scope.symbol,) if scope.is_heading else split_name(scope.symbol)
 
     def container(self, name: str, line: int) -> tuple[str, ...]:
         """Return the scope in which the definition of a name at a line stands."""
         # A whole class may be on one line: then the innermost scope is one of its members.
-        for scope in self._around(line):
+        code = [scope for scope in self._around(line) if not scope.is_heading]
+        for scope in code:
             # A name may have joints itself: `data.frame` of R.
             around = scope.symbol.removesuffix(name)
             if around != scope.symbol and _AFTER_JOINT.search(around):
                 return split_name(around)
-        return self.at(line)
+        return split_name(code[0].symbol) if code else ()
 
     def _around(self, line: int) -> Iterator[Scope]:
         """Yield the scopes around a line, the innermost first."""
@@ -69,18 +81,23 @@ class Scopes:
 def read_scopes(snapshot: Snapshot, blob: int) -> Scopes:
     """Return the scopes of a blob. Raises DamagedFile."""
     rows = np.arange(*snapshot.blob_first[blob : blob + 2].tolist(), dtype=np.int64)
-    columns = snapshot.gather(("line", "lines"), rows)
+    columns = snapshot.gather(("line", "lines", "kind"), rows)
     labels = snapshot.labels(rows)
     units = snapshot.units(rows, np.zeros(len(rows), np.int64), columns["line"], labels)
+    segment, number = snapshot.blob(blob)
+    headed = _HEADED if segment.languages[segment.blob_languages[number]] == NOTEBOOK_LANGUAGE else frozenset()
     scopes: list[Scope] = []
-    spans = zip(columns["line"].tolist(), columns["lines"].tolist(), map(label_symbol, labels), units, strict=True)
-    for first, size, symbol, shared in spans:
+    numbers = (columns[name].tolist() for name in ("line", "lines", "kind"))
+    for first, size, kind, symbol, shared in zip(*numbers, map(label_symbol, labels), units, strict=True):
         if shared:
             scopes += [
-                Scope(unit.start_line, unit.end_line, name) for unit in shared for name in symbol_names(unit.symbol)
+                Scope(unit.start_line, unit.end_line, name, unit.chunk_type in headed)
+                for unit in shared
+                for name in symbol_names(unit.symbol)
             ]
         else:
-            scopes += [Scope(first, first + size - 1, name) for name in symbol_names(symbol)]
+            last, is_heading = first + size - 1, CHUNK_TYPES[kind] in headed
+            scopes += [Scope(first, last, name, is_heading) for name in symbol_names(symbol)]
     return Scopes(scopes)
 
 

@@ -141,6 +141,7 @@ def abbreviations_of(term: str) -> Sequence[str]:
 @cache
 def _by_beginning() -> Mapping[str, list[str]]:
     """Return the abbreviations by each beginning of their words, up to the letters that are compared."""
+    # All words would take a tenth of a query to compare.
     shorts: dict[str, dict[str, None]] = {}
     for short, words in FULL_FORMS.items():
         for word in words:

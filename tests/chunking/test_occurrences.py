@@ -202,3 +202,23 @@ class Rule(config: Config)
 def test_an_alias_of_a_generic_type_in_csharp_is_one_of_the_type() -> None:
     text = "using Run = System.Func<System.Tuple<string, object>,\r\n    System.Threading.Tasks.Task>;\nclass A {}\n"
     assert names_of(text, "csharp", "import", "alias") == ["System.Func", "System:Func.Run"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x * RATE", "-RATE", "not RATE", "x and RATE", "x if RATE else y", "(RATE)", 'f"{RATE}"', "{RATE}", "{RATE: 1}",
+        "x[RATE:]", "[x for x in RATE]", "[x for x in y if RATE]", "g(*RATE)", "g(**RATE)", "RATE, x",
+        "lambda: RATE", "(y := RATE)",
+    ],
+)  # fmt: skip
+def test_a_constant_is_mentioned_wherever_an_expression_of_python_has_it(expression: str) -> None:
+    assert names_of(f"RATE = 2\ndef f(x, y):\n    return {expression}\n", "python", "name") == ["RATE"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["if RATE: pass", "while RATE: pass", "for x in RATE: pass", "x += RATE", "assert RATE", "with RATE as x: pass"],
+)
+def test_a_constant_is_mentioned_in_statements_of_python(statement: str) -> None:
+    assert names_of(f"RATE = 2\ndef f(x):\n    {statement}\n", "python", "name") == ["RATE"]
