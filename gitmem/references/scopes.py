@@ -59,6 +59,7 @@ class Scopes:
     def container(self, name: str, line: int) -> tuple[str, ...]:
         """Return the scope in which the definition of a name at a line stands."""
         # A whole class may be on one line: then the innermost scope is one of its members.
+        # A heading is around the cells below it, but what they define is at the top level.
         code = [scope for scope in self._around(line) if not scope.is_heading]
         for scope in code:
             # A name may have joints itself: `data.frame` of R.

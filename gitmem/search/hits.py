@@ -241,6 +241,7 @@ def _find_copies(scope: Scope, candidates: Candidates, selected: Sequence[int]) 
         place = Location(candidates.paths[int(candidates.file[position])], LineRange(first, first + count - 1))
         places.setdefault(int(candidates.copy_of[position]), []).append((position, place))
     entries = scope.entry_of[candidates.row[np.array(selected, np.int64)]].tolist()
+    # Several rows of one file are selected.
     same = {entry: _other_paths(scope, entry) for entry in dict.fromkeys(entries)}
     return [
         (*same[entry], *(place for other, place in places[leader] if other != position))
