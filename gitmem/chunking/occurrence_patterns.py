@@ -34,7 +34,8 @@ _PYTHON: Final = {
         (type (identifier) @_)
         (type (attribute attribute: (identifier) @_))
         (type (binary_operator (identifier) @_))
-        (generic_type (identifier) @_)""",
+        (generic_type (identifier) @_)
+        (class_pattern (dotted_name (identifier) @_))""",
     "base": """
         (class_definition superclasses: (argument_list (identifier) @_))
         (class_definition superclasses: (argument_list (attribute attribute: (identifier) @_)))
@@ -44,7 +45,10 @@ _PYTHON: Final = {
         (decorator (attribute attribute: (identifier) @_))
         (decorator (call function: (identifier) @_))
         (decorator (call function: (attribute attribute: (identifier) @_)))""",
-    "read": "(attribute attribute: (identifier) @_)",
+    "read": """
+        (attribute attribute: (identifier) @_)
+        (case_pattern (dotted_name (identifier) (identifier) @_))
+        (union_pattern (dotted_name (identifier) (identifier) @_))""",
     "bound": """
         (typed_parameter (identifier) @_)
         (typed_default_parameter name: (identifier) @_)
@@ -57,6 +61,7 @@ _PYTHON: Final = {
         (argument_list (identifier) @_)
         (keyword_argument value: (identifier) @_)
         (default_parameter value: (identifier) @_)
+        (typed_default_parameter value: (identifier) @_)
         (pair value: (identifier) @_)
         (list (identifier) @_)
         (tuple (identifier) @_)
@@ -83,10 +88,15 @@ _PYTHON: Final = {
         (for_statement right: (identifier) @_)
         (for_in_clause right: (identifier) @_)
         (if_clause (identifier) @_)
+        (list_comprehension body: (identifier) @_)
+        (set_comprehension body: (identifier) @_)
+        (generator_expression body: (identifier) @_)
         (if_statement condition: (identifier) @_)
         (elif_clause condition: (identifier) @_)
         (while_statement condition: (identifier) @_)
         (match_statement subject: (identifier) @_)
+        (case_pattern (dotted_name (identifier) @_ (identifier)))
+        (union_pattern (dotted_name (identifier) @_ (identifier)))
         (list_splat (identifier) @_)
         (dictionary_splat (identifier) @_)
         (lambda body: (identifier) @_)

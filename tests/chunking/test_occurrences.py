@@ -209,7 +209,8 @@ def test_an_alias_of_a_generic_type_in_csharp_is_one_of_the_type() -> None:
     [
         "x * RATE", "-RATE", "not RATE", "x and RATE", "x if RATE else y", "(RATE)", 'f"{RATE}"', "{RATE}", "{RATE: 1}",
         "x[RATE:]", "[x for x in RATE]", "[x for x in y if RATE]", "g(*RATE)", "g(**RATE)", "RATE, x",
-        "lambda: RATE", "(y := RATE)",
+        "lambda: RATE", "lambda z=RATE: z", "(y := RATE)", "[RATE for z in y]", "{RATE for z in y}",
+        "g(RATE for z in y)",
     ],
 )  # fmt: skip
 def test_a_constant_is_mentioned_wherever_an_expression_of_python_has_it(expression: str) -> None:
@@ -218,7 +219,27 @@ def test_a_constant_is_mentioned_wherever_an_expression_of_python_has_it(express
 
 @pytest.mark.parametrize(
     "statement",
-    ["if RATE: pass", "while RATE: pass", "for x in RATE: pass", "x += RATE", "assert RATE", "with RATE as x: pass"],
+    [
+        "if RATE: pass",
+        "while RATE: pass",
+        "for x in RATE: pass",
+        "x += RATE",
+        "assert RATE",
+        "with RATE as x: pass",
+        "def g(x: int = RATE): pass",
+    ],
 )
 def test_a_constant_is_mentioned_in_statements_of_python(statement: str) -> None:
     assert names_of(f"RATE = 2\ndef f(x):\n    {statement}\n", "python", "name") == ["RATE"]
+
+
+def test_patterns_of_python_mention_classes_and_members_but_not_what_they_bind() -> None:
+    text = """match shape:
+    case shapes.Circle(radius): pass
+    case [Dot(), rest] | Square(side=1): pass
+    case Color.RED | Color.BLUE: pass
+    case other: pass
+"""
+    assert names_of(text, "python", "type") == ["shapes", "shapes.Circle", "Dot", "Square"]
+    assert names_of(text, "python", "read") == ["Color.RED", "Color.BLUE"]
+    assert names_of(text, "python", "name") == ["Color", "Color"]
