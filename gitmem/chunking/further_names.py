@@ -1,8 +1,8 @@
 """Find the names that few languages write in their own way, after those that patterns of nodes find.
 
 They are exports without a name, functions that macros of C make, prototypes, scopes of C++, calls in macros of Rust,
-calls of Kotlin that its grammar takes for comparisons, calls of Ruby without brackets, functions that functional
-languages pass on, signals of QML, and targets of CMake.
+calls of Kotlin that its grammar takes for comparisons, calls of Ruby without brackets, names that a star imports in
+Python, functions that functional languages pass on, signals of QML, and targets of CMake.
 """
 
 import re
@@ -49,6 +49,18 @@ _BINDING: Final = re.compile(
 
 The bound keeps long lines, such as tables of numbers, from being read again for each comma.
 """
+
+_STAR: Final = b" import *"
+_TARGETS: Final = re.compile(
+    rb"^([^=\n(]{1,200})(?<![!<>=])=(?!=)|\bfor\b([^\n:=]{1,200}?)\bin\b"
+    rb"|\b(?:as|global|nonlocal)[ \t]+(\w+)|(\w+)[ \t]*:=",
+    re.MULTILINE,
+)
+"""Variables of Python: assigned, of loops, behind `as`."""
+
+_PARAMETERS: Final = re.compile(rb"\bdef[ \t]+\w+[ \t]*\(((?:[^()]|\([^()]*\)){0,2000})\)|\blambda\b([^:\n]{0,200})")
+_BARE_WORD: Final = re.compile(rb"(?<![.\w])\w+")
+_PARAMETER: Final = re.compile(rb"(?:^|,)[\s*]*(\w+)")
 
 _WORD: Final = re.compile(rb"[a-z_][\w']*")
 _SHORT: Final = 2
@@ -181,6 +193,22 @@ def _bare_calls(data: bytes, places: Places, captures: Captures) -> None:
             places[start] = _CALL, text
 
 
+def _starred_names(data: bytes, places: Places, captures: Captures) -> None:
+    """Add the names of Python that a file with `from a import *` does not bind: they may be those of the module."""
+    if _STAR not in data:
+        return
+    bound: set[bytes] = set()
+    for targets in _TARGETS.finditer(data):
+        bound.update(_BARE_WORD.findall(targets[targets.lastindex or 0]))
+    for parameters in _PARAMETERS.finditer(data):
+        bound.update(_PARAMETER.findall(parameters[parameters.lastindex or 0]))
+    for node in captures.get("name", ()):
+        start = node.start_byte
+        text = data[start : node.end_byte]
+        if start not in places and text not in bound and _SHORT < len(text) <= MAX_NAME:
+            places[start] = _NAME, text
+
+
 def _free_names(data: bytes, places: Places, captures: Captures) -> None:
     """Add the names of functional languages that no line of the file binds: functions that are passed or composed."""
     bound = frozenset(word for line in _BINDING.finditer(data) for word in _WORD.findall(line[1]))
@@ -203,6 +231,7 @@ _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     "qmljs": (_handled_signals,),
     "kotlin": (_mentions, _generic_calls),
     **dict.fromkeys(("javascript", "typescript", "tsx"), (_main_exports,)),
+    "python": (_starred_names,),
     "rust": (_macro_calls,),
     "ruby": (_bare_calls,),
     **dict.fromkeys(("haskell", "purescript", "elm", "ocaml", "fsharp"), (_free_names,)),

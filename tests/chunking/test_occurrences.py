@@ -243,3 +243,16 @@ def test_patterns_of_python_mention_classes_and_members_but_not_what_they_bind()
     assert names_of(text, "python", "type") == ["shapes", "shapes.Circle", "Dot", "Square"]
     assert names_of(text, "python", "read") == ["Color.RED", "Color.BLUE"]
     assert names_of(text, "python", "name") == ["Color", "Color"]
+
+
+def test_names_that_a_star_may_import_are_those_that_a_file_of_python_does_not_bind() -> None:
+    text = """from .basics import *
+def f(n=defaults.cpus, kind: str = other, *rest, key=None, **options):
+    first, second = n, kind
+    for each in rest: g(each, free)
+    with open(first) as file: g(file, second, key=taken)
+    if (size := count(key)) == 1: g(size, options)
+    return lambda extra, more=defaults: g(extra, more)
+"""
+    assert names_of(text, "python", "name") == ["defaults", "other", "free", "taken", "defaults"]
+    assert names_of(text.replace(" *\n", " a\n"), "python", "name") == []
