@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gitmem.chunking.described_heads import find_descriptions
+from gitmem.chunking.dynamic_imports import find_dynamic_imports
 from gitmem.chunking.further_names import add_further_names
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.hidden_names import find_hidden_names
-from gitmem.chunking.import_statements import read_imports
+from gitmem.chunking.import_statements import Import, read_imports
 from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
@@ -118,6 +119,8 @@ def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") ->
         if imports:
             names += imports
             statements.append((start, end))
+    for start, each in find_dynamic_imports(data, language):
+        names += _names_at(start, each)
     _add_names(data, captures, find_units, statements, names, language)
     names += [(each.start, _CODES[each.kind], each.text, b"") for each in find_hidden_names(data, root, language)]
     written = find_text_names(data, root, language)
@@ -398,23 +401,31 @@ def _names_of_import(statement: bytes, language: str) -> tuple[_Name, ...]:
     text = statement.rstrip()
     is_long = b"\n" in text and len(text) < _MAX_IMPORT
     names: list[_Name] = []
-    for name, module, alias in read_imports(statement.decode("utf-8", "replace"), language):
-        own, path = name.encode()[:MAX_NAME], module.encode()[: 2 * MAX_NAME]
-        last = _LAST_NAME.search(path.removesuffix(b"/"))
-        shown = own or (last[0] if last else path[-MAX_NAME:])
-        if not shown:
-            continue
-        # Each name has a line of its own in a long statement.
-        at = _find_word(text, own) if own and is_long else 0
-        names.append((at, _IMPORT, shown, path if own else path + b":"))
-        if alias and alias != name:
-            names.append((at, _ALIAS, alias.encode()[:MAX_NAME], path + b":" + own))
+    ends: dict[bytes, int] = {}
+    for each in read_imports(statement.decode("utf-8", "replace"), language):
+        at, own = 0, each.name.encode()[:MAX_NAME]
+        if own and is_long:
+            # Each name has a line of its own in a long statement, also one that is exported under several names.
+            at = _find_word(text, own, ends.get(own, 0))
+            ends[own] = at + len(own)
+        names += _names_at(at, each)
     return tuple(names)
 
 
-def _find_word(text: bytes, word: bytes) -> int:
-    """Return where a text has a word first, 0 if nowhere."""
-    at = text.find(word)
+def _names_at(at: int, imported: Import) -> Iterator[_Name]:
+    """Yield the imported name at a place, and the one under which the file uses it."""
+    own, path = imported.name.encode()[:MAX_NAME], imported.module.encode()[: 2 * MAX_NAME]
+    last = _LAST_NAME.search(path.removesuffix(b"/"))
+    shown = own or (last[0] if last else path[-MAX_NAME:])
+    if shown:
+        yield at, _IMPORT, shown, path if own else path + b":"
+        if imported.alias and imported.alias != imported.name:
+            yield at, _ALIAS, imported.alias.encode()[:MAX_NAME], path + b":" + own
+
+
+def _find_word(text: bytes, word: bytes, start: int) -> int:
+    """Return where a text has a word first from a place on, 0 if nowhere."""
+    at = text.find(word, start)
     while at >= 0:
         around = text[max(0, at - 1) : at], text[at + len(word) : at + len(word) + 1]
         if not any(each.replace(b"_", b"a").replace(b"$", b"a").isalnum() for each in around):

@@ -1,8 +1,8 @@
 """Find definitions and calls that the text of a file shows and no node of its syntax tree.
 
 They are methods in comments of PHP, methods that statements of Ruby make from symbols, methods that routes of Laravel
-and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of pages in JavaScript, the calls in
-templates of Elixir, and the names of packages in manifests of Rust and JavaScript.
+and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of pages and types of comments in
+JavaScript, the calls in templates of Elixir, and the names of packages in manifests of Rust and JavaScript.
 """
 
 import re
@@ -78,6 +78,15 @@ _ELEMENT: Final = lazy_pattern(
 
 _INLINE_TEMPLATE: Final = lazy_pattern(rb"\btemplate:\s*`(?P<text>[^`]*)`")
 _TAG: Final = lazy_pattern(rb"<(?P<name>[a-z][a-z0-9]*-[\w-]+)(?=[\s/>])")
+
+_TYPE_TAG: Final = lazy_pattern(
+    rb"(?:/\*\*|^[ \t]*\*)[ \t]*@(?:arg|argument|augments|const|enum|extends|implements|param|prop|property|returns?"
+    rb"|satisfies|template|this|throws|type|typedef|yields)[ \t]+\{(?P<types>[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\}",
+    re.MULTILINE,
+)
+"""Types in a comment of JavaScript, which the compiler of TypeScript reads."""
+
+_NAMED_TYPE: Final = lazy_pattern(rb"(?<![\w$.'\"])(?P<owner>(?:[\w$]+\.)*)(?P<name>[A-Z][\w$]*)(?![\w$'\"(]|\?*:)")
 
 _HEEX: Final = lazy_pattern(rb"~H(?:\"\"\"(?P<block>.*?)\"\"\"|\"(?P<line>[^\"\n]*)\")", re.DOTALL)
 _HEEX_CALL: Final = lazy_pattern(
@@ -180,6 +189,14 @@ def _elements(data: bytes, _root: Node) -> Iterator[TextName]:
             yield TextName(tag.start("name"), "call", tag["name"], b"")
 
 
+def _script_names(data: bytes, root: Node) -> Iterator[TextName]:
+    """Yield the elements of pages, and the types in comments."""
+    yield from _elements(data, root)
+    for tag in _TYPE_TAG.finditer(data) if b"* @" in data else ():
+        for named in _NAMED_TYPE.finditer(data, *tag.span("types")):
+            yield TextName(named.start("name"), "type", named["name"], named["owner"][:-1])
+
+
 def _template_calls(data: bytes, _root: Node) -> Iterator[TextName]:
     """Yield the calls in the templates that strings `~H` of Elixir have."""
     if b"~H" in data:
@@ -220,6 +237,7 @@ _FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextName]]]] = {
     "json": _npm_names,
     "elixir": _template_calls,
     "heex": _whole_template_calls,
-    **dict.fromkeys(("javascript", "typescript", "tsx"), _elements),
+    "javascript": _script_names,
+    **dict.fromkeys(("typescript", "tsx"), _elements),
 }
 """Functions by language."""

@@ -133,8 +133,12 @@ def _ecma(module: str, path: str, importer: str, tree: TreePaths) -> bool:
     alias = _ECMA_ALIAS.match(module)
     if alias:
         return _ends_with(name, _without_ending(module[alias.end() :]))
-    if module.startswith("@") and _ends_with(name, _without_ending(module[1:])):
-        return True  # `@constants/keys`, as a setting of the compiler names the folder
+    if module.startswith(("@", "#")) and _ends_with(name, _without_ending(module[1:])):
+        return True  # `@constants/keys`, `#client/keys`, as a setting of the compiler or the manifest names the folder
+    if module.startswith("#"):
+        # The manifest may leave out folders: `#compiler/builders` for `compiler/utils/builders.js`.
+        folder, _, rest = module[1:].partition("/")
+        return bool(rest) and f"/{folder}/" in f"/{path}" and _ends_with(name, _without_ending(rest))
     parts = module.split("/")
     size = 2 if module.startswith("@") and len(parts) > 1 else 1
     folders = tree.package_folders("/".join(parts[:size]), "package.json")
