@@ -34,6 +34,13 @@ _THEN: Final = lazy_pattern(
     rb"\s*\.\s*then\s*\(\s*(?:async\s+)?(?:function\s*)?\(?\s*"
     rb"(?:\{(?P<names>[^{}]*)\}|(?P<module>[\w$]+))(?:\s*:[^=(){}]{1,100})?\s*\)?\s*(?:=>|\{)"
 )
+_TOGETHER: Final = lazy_pattern(
+    rb"\[(?P<targets>\s*+(?:(?:\{[^{}]*+\}|[\w$]++)\s*+,?+\s*+){1,40}+)\]"
+    rb"\s*+=\s*+await\s++Promise\s*+\.\s*+all\s*+\(\s*+\["
+)
+_TARGET: Final = lazy_pattern(rb"\{(?P<names>[^{}]*)\}|(?P<name>[\w$]+)")
+"""Several imports at once: `const [{ a }, b] = await Promise.all([import("./a"), import("./b")])`."""
+
 _DOCUMENTED: Final = lazy_pattern(
     rb"@import\s+(?P<names>[\w$*{][^\"'@]{0,400}?)\s*\bfrom\s+([\"'])(?P<module>[^\"'\n]{1,240})\2"
 )
@@ -48,14 +55,38 @@ def find_dynamic_imports(data: bytes, language: str) -> Iterator[tuple[int, Impo
     """Yield the imports in expressions, types and comments, each with its start in bytes."""
     if language not in LANGUAGES:
         return
+    targets = _targets(data) if b"Promise" in data and b"import(" in data else {}
     for found in _IMPORT.finditer(data) if b"import(" in data else ():
-        if data[found.start() - 1 : found.start()] not in (b".", b"$", b"_"):  # `loader.import(...)`
+        target = targets.get(found.start())
+        if target is not None:
+            yield from _imports_into(data, target, found)
+        elif data[found.start() - 1 : found.start()] not in (b".", b"$", b"_"):  # `loader.import(...)`
             yield from _imports_of(data, found)
     for found in _DOCUMENTED.finditer(data) if b"@import" in data else ():
         names = _STAR.sub(b" ", found["names"]).decode("utf-8", "replace")
         module = found["module"].decode("utf-8", "replace")
         for each in read_imports(f'import {names} from "{module}"', language):
             yield _place_of(data, each.name, *found.span("names")), each
+
+
+def _targets(data: bytes) -> dict[int, re.Match[bytes]]:
+    """Return what each of several imports at once is assigned to, by the start of the import."""
+    targets: dict[int, re.Match[bytes]] = {}
+    for together in _TOGETHER.finditer(data):
+        into = list(_TARGET.finditer(data, *together.span("targets")))
+        imports = list(_IMPORT.finditer(data, together.end(), data.find(b"])", together.end()) % (len(data) + 1)))
+        if len(imports) == len(into):
+            targets.update((each.start(), target) for each, target in zip(imports, into, strict=True))
+    return targets
+
+
+def _imports_into(data: bytes, target: re.Match[bytes], found: re.Match[bytes]) -> Iterator[tuple[int, Import]]:
+    module = found["module"].decode("utf-8", "replace")
+    if target["names"] is None:
+        yield found.start(), Import("", module, target["name"].decode("utf-8", "replace"))
+        return
+    for each in _listed(target["names"], module):
+        yield _place_of(data, each.name, *target.span("names")), each
 
 
 def _imports_of(data: bytes, found: re.Match[bytes]) -> Iterator[tuple[int, Import]]:
@@ -80,6 +111,8 @@ def _imports_of(data: bytes, found: re.Match[bytes]) -> Iterator[tuple[int, Impo
         for each_use in used:
             yield each_use.start(1), Import(each_use[1].decode("utf-8", "replace"), module)
         if used:
+            # Calls of its members are calls of what the module defines.
+            yield start, Import("", module, then["module"].decode("utf-8", "replace"))
             return
     alias = (binding["name"] or b"").decode("utf-8", "replace") if binding is not None and binding["await"] else ""
     if taken is not None:

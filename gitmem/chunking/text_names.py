@@ -1,8 +1,9 @@
 """Find definitions and calls that the text of a file shows and no node of its syntax tree.
 
 They are methods in comments of PHP, methods that statements of Ruby make from symbols, methods that routes of Laravel
-and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of pages and types of comments in
-JavaScript, the calls in templates of Elixir, and the names of packages in manifests of Rust and JavaScript.
+and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of pages, types of comments and names
+of default exports in JavaScript, the calls in templates of Elixir, and the names of packages in manifests of Rust and
+JavaScript.
 """
 
 import re
@@ -78,6 +79,18 @@ _ELEMENT: Final = lazy_pattern(
 
 _INLINE_TEMPLATE: Final = lazy_pattern(rb"\btemplate:\s*`(?P<text>[^`]*)`")
 _TAG: Final = lazy_pattern(rb"<(?P<name>[a-z][a-z0-9]*-[\w-]+)(?=[\s/>])")
+
+_DEFAULT_EXPORT: Final = lazy_pattern(
+    rb"^export[ \t]+default[ \t]+"
+    rb"(?:(?:(?:async[ \t]+)?function[ \t]*\*?|(?:abstract[ \t]+)?class)[ \t]+(?P<declared>[\w$]+)"
+    rb"|(?:[\w$.]++(?:<[^()<>\n]*+>)?+\((?:[^()\n]*+\)\()?+)*+(?P<named>[A-Za-z_$][\w$]*)\)*"
+    rb"(?=[ \t]*(?:;|\r?$|as[ \t]|satisfies[ \t])))"
+    rb"|^export[ \t]*\{[^{}]*?(?<![\w$])(?P<renamed>[\w$]+)\s+as\s+default\b[^{}]*\}(?!\s*from)",
+    re.MULTILINE,
+)
+"""Default export by its name, also behind functions that wrap it: `export default connect(toProps)(Cart)`."""
+
+_NO_EXPORTS: Final = frozenset(b"function class async new true false null undefined extends implements".split())
 
 _TYPE_TAG: Final = lazy_pattern(
     rb"(?:/\*\*|^[ \t]*\*)[ \t]*@(?:arg|argument|augments|const|enum|extends|implements|param|prop|property|returns?"
@@ -190,8 +203,12 @@ def _elements(data: bytes, _root: Node) -> Iterator[TextName]:
 
 
 def _script_names(data: bytes, root: Node) -> Iterator[TextName]:
-    """Yield the elements of pages, and the types in comments."""
+    """Yield the elements of pages, the types in comments, and the name of the default export."""
     yield from _elements(data, root)
+    for found in _DEFAULT_EXPORT.finditer(data) if b"default" in data else ():
+        group = found.lastgroup or ""
+        if found[group] not in _NO_EXPORTS:
+            yield TextName(found.start(group), "alias", b"default", b":" + found[group])
     for tag in _TYPE_TAG.finditer(data) if b"* @" in data else ():
         for named in _NAMED_TYPE.finditer(data, *tag.span("types")):
             yield TextName(named.start("name"), "type", named["name"], named["owner"][:-1])
@@ -237,7 +254,6 @@ _FINDERS: Final[Mapping[str, Callable[[bytes, Node], Iterator[TextName]]]] = {
     "json": _npm_names,
     "elixir": _template_calls,
     "heex": _whole_template_calls,
-    "javascript": _script_names,
-    **dict.fromkeys(("typescript", "tsx"), _elements),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _script_names),
 }
 """Functions by language."""

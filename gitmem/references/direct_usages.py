@@ -4,12 +4,13 @@ A query reads at most MAX_FILES files and resolves at most MAX_REFERENCES refere
 bounds, and what was left out is counted.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Final
 
 from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
-from gitmem.references.file_names import CLASS, Definition, FileNames
+from gitmem.references.file_importers import is_import_of, module_word
+from gitmem.references.file_names import CLASS, Binding, Definition, FileNames
 from gitmem.references.languages import COMPONENT_ENDINGS, CONSTRUCTORS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
 from gitmem.references.module_paths import component_of
@@ -58,6 +59,9 @@ class DirectUsages:
             for tag in self._tags(targets):
                 for relation, usages in self._find([tag], tag.name, depth).items():
                     grouped[relation] = unique_lines([*grouped.get(relation, ()), *usages])
+            for target in targets:
+                for relation, usages in self._find_default_imports(target, depth).items():
+                    grouped[relation] = unique_lines([*grouped.get(relation, ()), *usages])
             # Such calls name the class, so nothing refers to the constructor itself.
             for class_ in self._created(targets):
                 created = self._find([class_], class_.name, depth).get("callers", ())
@@ -73,6 +77,40 @@ class DirectUsages:
                 *above, name = target.container
                 classes = [each for each in file.definitions(name) if each.container == tuple(above)]
                 yield from (each for each in classes if each.kind == CLASS)
+
+    def _find_default_imports(self, target: Definition, depth: int) -> dict[str, list[Usage]]:
+        """Return the usages of the default export of a module of JavaScript in files that call it otherwise.
+
+        Those that load it lazily give it no name. They are found by the path of the module, since they lack the name.
+        """
+        own = self._names.file(target.entry)
+        exported = own.bindings.get("default", ()) if own.family in RENAMING and not target.container else ()
+        if not any(not binding.module and binding.original == target.name for binding in exported):
+            return {}
+        grouped: dict[str, list[Usage]] = {}
+        resolution = Resolution((target,), "import")
+        word = module_word(own.path)
+        for entry, _ in self._names.word_counts(word)[: self._bounds.files]:
+            self._check()
+            file = self._names.file(entry)
+            if file.family != own.family or entry == target.entry:
+                continue
+            modules = {
+                module
+                for module in file.default_modules
+                if is_import_of(self._names, file, module, "default", own.path, own.tree, word)
+            }
+            if not modules:
+                continue
+            bound = [name for name, of in file.bindings.items() if any(_is_default(each, modules) for each in of)]
+            for name in {"default", *bound} - {target.name}:
+                for each in file.occurrences.at(file.occurrences.find(name.encode()).tolist()):
+                    kind, receiver = OCCURRENCE_KINDS[each.kind], each.receiver.decode("utf-8", "replace")
+                    is_import = kind in ("import", "alias") and receiver.removesuffix(":default") in modules
+                    if is_import or (name != "default" and not receiver and kind in _RELATION_OF):
+                        usage = self.usage(file, each.line, kind, resolution, depth)
+                        grouped.setdefault(_RELATION_OF[kind], []).append(usage)
+        return grouped
 
     def _tags(self, targets: Sequence[Definition]) -> Iterable[Definition]:
         """Yield the elements of pages that some classes define, by a selector or `customElements.define("a-b", A)`."""
@@ -185,3 +223,7 @@ class DirectUsages:
             file.entry, line, kind, symbol, resolution.rule, resolution.meanings, resolution.open, depth,
             resolution.target,
         )  # fmt: skip
+
+
+def _is_default(binding: Binding, modules: Container[str]) -> bool:
+    return binding.original == "default" and binding.module in modules

@@ -44,7 +44,7 @@ def find_importers(
 
     `check` is called for every file and raises to cancel. Raises DamagedFile.
     """
-    word = _module_word(path)
+    word = module_word(path)
     counts = names.word_counts(word)
     usages: list[Usage] = []
     for entry, _ in counts[:MAX_FILES]:
@@ -62,7 +62,7 @@ def name_in_text(path: str) -> str:
     return f"{posixpath.basename(folder)}/{name}" if folder and _stem(name) in _MAINS else name
 
 
-def _module_word(path: str) -> str:
+def module_word(path: str) -> str:
     """Return the word by which imports name a file: a package of Go is its folder."""
     folder, name = posixpath.split(path)
     is_folder = name.endswith(".go") or _stem(name) in _MAINS
@@ -85,7 +85,7 @@ def _importing_lines(names: Names, file: FileNames, path: str, tree: int, word: 
             module, name = receiver[:-1], ""  # the whole module
         else:
             module = receiver
-        if module not in modules and _is_import_of(names, file, module, name, path, tree, word):
+        if module not in modules and is_import_of(names, file, module, name, path, tree, word):
             modules.add(module)
             is_sure = file.family in _WITH_RULES | _BY_NAME or _ends_there(module, path, file.path)
             yield each.line, "import" if is_sure else "name"
@@ -98,7 +98,7 @@ def _ends_there(module: str, path: str, importer: str) -> bool:
     return near in ends or ("/" in module and any(f"/{end}".endswith(f"/{module}") for end in ends))
 
 
-def _is_import_of(names: Names, file: FileNames, module: str, name: str, path: str, tree: int, word: str) -> bool:
+def is_import_of(names: Names, file: FileNames, module: str, name: str, path: str, tree: int, word: str) -> bool:
     """Return whether an import of a name of a module, "" for the whole, imports the file at a path or is in it."""
 
     def names_path(module: str) -> bool:

@@ -143,6 +143,12 @@ class FileNames:
         return module if whole and self.family == "perl" else _text(name)
 
     @cached_property
+    def default_modules(self) -> frozenset[str]:
+        """Modules of which the default export is imported."""
+        every = (binding for bindings in self.bindings.values() for binding in bindings)
+        return frozenset(binding.module for binding in every if binding.original == "default" and binding.module)
+
+    @cached_property
     def stars(self) -> list[str]:
         """Modules of which everything is imported."""
         return [binding.module for binding in self.bindings.get("*", ())]

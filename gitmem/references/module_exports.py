@@ -47,11 +47,9 @@ class ModuleExports:
         matches = self.exported(file, binding.module, _original(binding, name))
         if matches or binding.original not in MAIN_EXPORTS or file.family not in RENAMING:
             return matches
-        return unique(
-            each
-            for is_class in (False, True)
-            for each in self.exported(file, binding.module, main_export_of(binding.module, is_class=is_class))
-        )
+        named = [main_export_of(binding.module, is_class=is_class) for is_class in (False, True)]
+        matches = unique(each for own in named for each in self.exported(file, binding.module, own))
+        return matches or self.exported(file, binding.module, "default")
 
     def exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
@@ -92,6 +90,12 @@ class ModuleExports:
             if self._is_exported(file, module, each)
             and self._names.names_module(module, file, self._names.file(each.entry))
         ]
+
+    def namespaces(self, file: FileNames, module: str, name: str) -> Iterator[tuple[FileNames, str]]:
+        """Yield the modules that a module exports as a whole under a name, each with the file that writes it so."""
+        for other, binding in self._imports_of(file, module, name):
+            if binding.module and not binding.original:
+                yield other, binding.module
 
     def _closest(self, file: FileNames, module: str, definitions: Sequence[Definition]) -> list[Definition]:
         """Return the definitions in the files to which a module of Rust fits best."""
@@ -157,7 +161,9 @@ class ModuleExports:
             if entry == file.entry:
                 continue
             other = self._names.file(entry)
-            for binding in other.bindings.get(imported, ()):
+            bindings = other.bindings.get(imported, ())
+            # A file that says which of its definitions is the default export exports no other one.
+            for binding in [each for each in bindings if not each.module] or bindings:
                 # `use super::*` is for the file alone, or for the tests in it. It would lead to every other file.
                 if imported != "*" or other.family != "rust" or not is_above(binding.module):
                     yield other, binding

@@ -284,7 +284,12 @@ class Resolver:
             return self._exports.exported(file, module, path[0])
         inner = _join_module(module, path[:-1], file.family)
         matches = self._exports.exported(file, inner, path[-1]) if inner else []
-        return matches or self._behind(self._walk(file, module, path[:-1]), path[-1:])
+        matches = matches or self._behind(self._walk(file, module, path[:-1]), path[-1:])
+        if not matches and file.family in RENAMING:
+            # `export * as errors from "./errors"`
+            within = self._exports.namespaces(file, module, path[0])
+            matches = unique(each for other, inner in within for each in self._walk(other, inner, path[1:]))
+        return matches
 
     def _behind(self, holders: Iterable[Definition], path: Sequence[str]) -> list[Definition]:
         """Return the members at a path that begins with classes or typed values."""

@@ -40,6 +40,19 @@ Object.freeze(z);
     "index.js": "module.exports.connect = function (url) { return url; };\n",
     "test/connect.js": "const { connect } = require('..');\nconnect('a');\n",
     "test/deep/more.js": "const app = require('../../');\napp.connect('b');\n",
+    "web/pages/cart.tsx": "function CartPage() {\n  return 1;\n}\nexport default observer(CartPage);\n",
+    "web/routes.tsx": "const Cart = lazy(() => import('./pages/cart'));\nconst r = <Cart />;\n",
+    "web/again.ts": "import Page from './pages/cart';\nPage();\n",
+    "web/test.ts": """const { total: sum } = await import('./total');
+sum(1);
+import('./total').then((m) => m.total(2));
+""",
+    "web/total.ts": "export function total(x: number) {\n  return x;\n}\n",
+    "web/errors/data.ts": "export const NoCart = { code: 1 };\n",
+    "web/errors/index.ts": "export * as CartErrors from './data';\n",
+    "web/fail.ts": "import { CartErrors } from './errors/index';\nthrow new Error(CartErrors.NoCart);\n",
+    "web/client/utils/keys.ts": "export const KEY = 1;\n",
+    "web/client/use.ts": "import { KEY } from '#client/keys';\nconsole.log(KEY);\n",
     "src/go.mod": "module example.com/shop\n",
     "src/router.go": "package shop\n\nfunc New() *Mux { return nil }\n\nfunc (m *Mux) Handle(path string) {}\n",
     "src/use.go": 'package shop\n\nfunc use() {\n\tm := New()\n\tm.Handle("a")\n}\n',
@@ -86,3 +99,21 @@ def test_members_of_global_interfaces_are_found(tmp_path: Path) -> None:
     with indexed_files(tmp_path, GLOBAL) as tree:
         assert places(tree, "Flow.pour", "definitions") == ["src/observable.ts:3"]
         assert places(tree, "Flow.pour", "callers") == ["src/use.ts:2"]
+
+
+def test_a_default_export_has_usages_under_other_names_and_where_it_is_loaded_late(opened: Searcher) -> None:
+    assert places(opened, "web/pages/cart.tsx:1", "importers") == ["web/again.ts:1", "web/routes.tsx:1"]
+    assert places(opened, "web/pages/cart.tsx:1", "callers") == ["web/again.ts:2"]
+
+
+def test_what_a_dynamic_import_takes_is_a_usage(opened: Searcher) -> None:
+    assert places(opened, "web/total.ts#total", "importers") == ["web/test.ts:1", "web/test.ts:3"]
+    assert places(opened, "web/total.ts#total", "callers") == ["web/test.ts:2", "web/test.ts:3"]
+
+
+def test_a_module_is_exported_as_a_whole_under_a_name(opened: Searcher) -> None:
+    assert places(opened, "NoCart", "mentions") == ["web/fail.ts:2"]
+
+
+def test_a_manifest_names_the_folder_of_a_module(opened: Searcher) -> None:
+    assert places(opened, "web/client/utils/keys.ts#KEY", "importers") == ["web/client/use.ts:1"]
