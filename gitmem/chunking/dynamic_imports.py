@@ -1,12 +1,13 @@
 """Find the imports of JavaScript and TypeScript that are expressions: `import("./page")`, also in types and comments.
 
 Pages are loaded like that by routers and by `lazy` of React, modules by tests and by code that starts fast, and
-comments of JavaScript name types like that. What is imported shows before or behind: `const { a } = await import(...)`,
+comments of JavaScript name types like that. The imported names are before or behind: `const { a } = await import(...)`,
 `import(...).then((m) => m.Page)`, `typeof import(...).a`. Alone behind an arrow, it is the default export.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from gitmem.chunking.import_statements import Import, read_imports
@@ -63,14 +64,13 @@ def find_dynamic_imports(data: bytes, language: str) -> Iterator[tuple[int, Impo
         elif data[found.start() - 1 : found.start()] not in (b".", b"$", b"_"):  # `loader.import(...)`
             yield from _imports_of(data, found)
     for found in _DOCUMENTED.finditer(data) if b"@import" in data else ():
-        names = _STAR.sub(b" ", found["names"]).decode("utf-8", "replace")
-        module = found["module"].decode("utf-8", "replace")
-        for each in read_imports(f'import {names} from "{module}"', language):
+        statement = f'import {_text(_STAR.sub(b" ", found["names"]))} from "{_text(found["module"])}"'
+        for each in read_imports(statement, language):
             yield _place_of(data, each.name, *found.span("names")), each
 
 
 def _targets(data: bytes) -> dict[int, re.Match[bytes]]:
-    """Return what each of several imports at once is assigned to, by the start of the import."""
+    """Return the target of each of several imports at once, by the start of the import."""
     targets: dict[int, re.Match[bytes]] = {}
     for together in _TOGETHER.finditer(data):
         into = list(_TARGET.finditer(data, *together.span("targets")))
@@ -81,57 +81,60 @@ def _targets(data: bytes) -> dict[int, re.Match[bytes]]:
 
 
 def _imports_into(data: bytes, target: re.Match[bytes], found: re.Match[bytes]) -> Iterator[tuple[int, Import]]:
-    module = found["module"].decode("utf-8", "replace")
+    """Yield the names that one of several imports at once is assigned to."""
+    module = _text(found["module"])
     if target["names"] is None:
-        yield found.start(), Import("", module, target["name"].decode("utf-8", "replace"))
-        return
-    for each in _listed(target["names"], module):
-        yield _place_of(data, each.name, *target.span("names")), each
+        yield found.start(), Import("", module, _text(target["name"]))
+    else:
+        yield from _between_braces(data, target, module)
 
 
 def _imports_of(data: bytes, found: re.Match[bytes]) -> Iterator[tuple[int, Import]]:
-    """Yield what one expression imports: the names that it takes of the module, or else the module."""
+    """Yield the names that one expression takes of a module, or else the module."""
     start, end = found.span()
-    module = found["module"].decode("utf-8", "replace")
+    module = _text(found["module"])
     low, high = max(0, start - _REACH), end + _REACH
-    binding = _BINDING.search(data, low, start)
+    binding, then = _BINDING.search(data, low, start), _THEN.match(data, end, high)
     is_awaited = _AWAITED.search(data, low, start) is not None
-    taken = (_AWAITED_MEMBER if is_awaited else _MEMBER).match(data, end, high)
-    listed = binding if binding is not None and binding["names"] is not None and taken is None else None
-    then = _THEN.match(data, end, high)
-    if listed is None and then is not None and then["names"] is not None:
-        listed = then
-    if listed is not None:
-        for each in _listed(listed["names"], module):
-            yield _place_of(data, each.name, *listed.span("names")), each
-        return
-    if then is not None:
-        member = re.compile(rb"(?<![\w$.])" + re.escape(then["module"]) + rb"\??\.([A-Za-z_$][\w$]*)")
-        used = list(member.finditer(data, then.end(), then.end() + _REACH))[:_MAX_MEMBERS]
-        for each_use in used:
-            yield each_use.start(1), Import(each_use[1].decode("utf-8", "replace"), module)
-        if used:
-            # Calls of its members are calls of what the module defines.
-            yield start, Import("", module, then["module"].decode("utf-8", "replace"))
+    member = (_AWAITED_MEMBER if is_awaited else _MEMBER).match(data, end, high)
+    for pattern in (binding if member is None else None, then):
+        if pattern is not None and pattern["names"] is not None:
+            yield from _between_braces(data, pattern, module)
             return
-    alias = (binding["name"] or b"").decode("utf-8", "replace") if binding is not None and binding["await"] else ""
-    if taken is not None:
-        yield taken.start("name"), Import(taken["name"].decode("utf-8", "replace"), module, alias if is_awaited else "")
+    uses = _uses_of(data, then["module"], then.end()) if then is not None else []
+    alias = _text(binding["name"]) if binding is not None and binding["await"] and binding["name"] else ""
+    if then is not None and uses:
+        # Calls of its members are calls of definitions in the module.
+        yield start, Import("", module, _text(then["module"]))
+        for use in uses:
+            yield use.start("name"), Import(_text(use["name"]), module)
+    elif member is not None:
+        yield member.start("name"), Import(_text(member["name"]), module, alias if is_awaited else "")
     elif _ARROW.search(data, low, start):
         yield start, Import("default", module)
     else:
         yield start, Import("", module, alias)
 
 
-def _listed(names: bytes, module: str) -> Iterator[Import]:
-    """Yield the imports between braces, of patterns and with default values: `a, b: c, d = 1`."""
-    for part in names.decode("utf-8", "replace").split(","):
+def _uses_of(data: bytes, parameter: bytes, start: int) -> list[re.Match[bytes]]:
+    """Return the first members of a parameter that stands for a module, from a place on."""
+    use = re.compile(rb"(?<![\w$.])" + re.escape(parameter) + rb"\??\.(?P<name>[A-Za-z_$][\w$]*)")
+    return list(islice(use.finditer(data, start, start + _REACH), _MAX_MEMBERS))
+
+
+def _between_braces(data: bytes, pattern: re.Match[bytes], module: str) -> Iterator[tuple[int, Import]]:
+    """Yield the imports of a pattern with its default values, `{ a, b: c, d = 1 }`, each where its name is."""
+    for part in _text(pattern["names"]).split(","):
         name, _, alias = part.partition("=")[0].partition(":")
         if name.strip().isidentifier():
-            yield Import(name.strip(), module, alias.strip())
+            yield _place_of(data, name.strip(), *pattern.span("names")), Import(name.strip(), module, alias.strip())
 
 
 def _place_of(data: bytes, name: str, start: int, end: int) -> int:
     """Return where a name is in a span, the start of the span if it is not."""
     own = name.encode()
     return next((word.start() for word in _WORD.finditer(data, start, end) if word[0] == own), start)
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")

@@ -202,6 +202,7 @@ def _starred_names(data: bytes, places: Places, captures: Captures) -> None:
         bound.update(_BARE_WORD.findall(targets[targets.lastindex or 0]))
     for parameters in _PARAMETERS.finditer(data):
         bound.update(_PARAMETER.findall(parameters[parameters.lastindex or 0]))
+    # Two letters are mostly those of a loop or an alias that the patterns above do not know.
     for node in captures.get("name", ()):
         start = node.start_byte
         text = data[start : node.end_byte]

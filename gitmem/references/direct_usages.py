@@ -84,8 +84,8 @@ class DirectUsages:
         Those that load it lazily give it no name. They are found by the path of the module, since they lack the name.
         """
         own = self._names.file(target.entry)
-        exported = own.bindings.get("default", ()) if own.family in RENAMING and not target.container else ()
-        if not any(not binding.module and binding.original == target.name for binding in exported):
+        exports = own.bindings.get("default", ()) if own.family in RENAMING and not target.container else ()
+        if not any(not binding.module and binding.original == target.name for binding in exports):
             return {}
         grouped: dict[str, list[Usage]] = {}
         resolution = Resolution((target,), "import")
@@ -102,8 +102,8 @@ class DirectUsages:
             }
             if not modules:
                 continue
-            bound = [name for name, of in file.bindings.items() if any(_is_default(each, modules) for each in of)]
-            for name in {"default", *bound} - {target.name}:
+            names = [name for name, of in file.bindings.items() if any(_is_default(each, modules) for each in of)]
+            for name in {"default", *names} - {target.name}:
                 for each in file.occurrences.at(file.occurrences.find(name.encode()).tolist()):
                     kind, receiver = OCCURRENCE_KINDS[each.kind], each.receiver.decode("utf-8", "replace")
                     is_import = kind in ("import", "alias") and receiver.removesuffix(":default") in modules

@@ -9,6 +9,7 @@ from gitmem.references.languages import IMPORTING, REEXPORTING, RENAMING
 from gitmem.references.module_paths import main_export_of, may_re_export, module_base
 from gitmem.references.rust_paths import closeness, is_above, module_files
 from gitmem.references.tree_names import Names
+from gitmem.types import EXPORTS
 
 MAIN_EXPORTS: Final = ("", "default")
 """Names of the main export of a module, which `import a from` and `a = require()` take."""
@@ -47,8 +48,8 @@ class ModuleExports:
         matches = self.exported(file, binding.module, _original(binding, name))
         if matches or binding.original not in MAIN_EXPORTS or file.family not in RENAMING:
             return matches
-        named = [main_export_of(binding.module, is_class=is_class) for is_class in (False, True)]
-        matches = unique(each for own in named for each in self.exported(file, binding.module, own))
+        candidates = [main_export_of(binding.module, is_class=is_class) for is_class in (False, True)]
+        matches = unique(each for own in candidates for each in self.exported(file, binding.module, own))
         return matches or self.exported(file, binding.module, "default")
 
     def exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
@@ -107,7 +108,8 @@ class ModuleExports:
         if not definition.container:
             return True
         if file.family in IMPORTING:
-            return False
+            # `module.exports = { load() {} }`
+            return file.family in RENAMING and ".".join(definition.container).encode() in EXPORTS
         if split_module(module)[-1:] == [definition.container[-1]] or not self._by_name.is_member(file, definition):
             return True
         # Kotlin writes a function that extends a class behind its name, and imports it by its own.

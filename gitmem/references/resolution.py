@@ -155,7 +155,7 @@ class Resolver:
             components = [each for each in self._by_name.of_family(file, name) if self._is_component(each)]
             if components:
                 return _resolution(components, "name").opened()
-        if file.bindings or name in FUNCTIONS.get(file.family, ()):
+        if file.bindings or any(name in library.get(file.family, ()) for library in (FUNCTIONS, GLOBALS)):
             return NOTHING
         # A script without any import may use the globals of others, but no members of an object.
         globals_ = self._by_name.all(file, name)

@@ -42,7 +42,11 @@ def test_a_field_or_constant_with_a_type_is_a_definition_and_has_the_type() -> N
 
 
 def test_an_export_under_another_name_is_an_import_from_the_file_itself() -> None:
-    assert names_of("export { A as B, C, d as default };\n", "typescript", "import", "alias") == ["A", ":A.B"]
+    assert names_of("export { A as B, C, d as default };\n", "typescript", "import", "alias") == [
+        "A",
+        ":A.B",
+        ":d.default",
+    ]
 
 
 def test_type_arguments_of_a_call_in_go_are_no_index() -> None:

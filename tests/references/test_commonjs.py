@@ -64,6 +64,10 @@ timers.wait = function (x) {
   return wait(x)
 }
 """,
+    "lib/tools.js": "module.exports = {\n  pack(x) { return x },\n  seal: function (x) { return x },\n}\n",
+    "lib/ship.js": "const { pack } = require('./tools')\nconst tools = require('./tools')\npack(1)\ntools.seal(2)\n",
+    "lib/failure.js": "class Error {}\nmodule.exports = { Error }\n",
+    "scripts/check.js": "throw new Error('x')\n",
     "src/panel.js": """const panel = {
   render: function () { return 1 },
   hide: () => 2,
@@ -115,3 +119,12 @@ def test_callers_are_found_and_certain(opened: Searcher, name: str, expected: li
 
 def test_a_module_is_imported_where_its_path_has_the_word_from(opened: Searcher) -> None:
     assert "src/main.js:1" in places(opened, "fromData", "importers")
+
+
+def test_methods_of_the_exported_object_are_those_of_the_module(opened: Searcher) -> None:
+    assert places(opened, "pack", "callers") == ["lib/ship.js:3"]
+    assert places(opened, "seal", "callers") == ["lib/ship.js:4"]
+
+
+def test_a_class_of_the_library_is_none_of_a_script_that_imports_nothing(opened: Searcher) -> None:
+    assert places(opened, "lib/failure.js:1", "callers") == []
