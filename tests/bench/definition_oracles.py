@@ -53,11 +53,14 @@ def definitions_by_jedi(script: Any, call: AskedCall, root: Path) -> Answer:
     return {(Path(each.module_path).relative_to(root).as_posix(), each.line) for each in inside}
 
 
-def ask_typescript(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> list[Answer]:
-    """Return the definitions that the language service of TypeScript knows."""
+def ask_typescript(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace, *mode: str) -> list[Answer]:
+    """Return the definitions that the language service of TypeScript knows; in mode `references`, what refers to them.
+
+    Raises SubjectError.
+    """
     if options.typescript is None:
         raise SubjectError("the oracle needs --typescript, the folder of an installed package `typescript`")
-    command = ["node", str(_PROGRAMS / "definitions.js"), str(options.typescript.resolve()), str(root)]
+    command = ["node", str(_PROGRAMS / "definitions.js"), str(options.typescript.resolve()), str(root), *mode]
     return _parse_json(_run(command, json.dumps(calls)))
 
 

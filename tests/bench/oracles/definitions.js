@@ -1,15 +1,17 @@
 // Print the definitions that the TypeScript language service knows for some names.
 //
-//   node definitions.js TYPESCRIPT ROOT < REQUESTS > ANSWERS
+//   node definitions.js TYPESCRIPT ROOT [references] < REQUESTS > ANSWERS
 //
 // TYPESCRIPT is an installed package `typescript`, ROOT a repository. REQUESTS is a JSON list of [path, line, column];
 // lines count from 1, columns from 0. ANSWERS has for each a list of [path, line]: empty for a library's definition,
-// null if the service knows none, or only a parameter.
+// null if the service knows none, or only a parameter. With `references`, the names are those of definitions, and the
+// answers list the lines that refer to them.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 
-const [typescript, root] = process.argv.slice(2).map((each) => path.resolve(each));
+const [typescript, root] = process.argv.slice(2, 4).map((each) => path.resolve(each));
+const withReferences = process.argv[4] === "references";
 const ts = require(typescript);
 const SOURCE = /\.(tsx?|mts|cts|jsx?|mjs|cjs)$/;
 // A parameter is no definition that `usages` could list.
@@ -95,9 +97,20 @@ function answer([relative, line, column]) {
   return inside.flatMap((each) => linesOf(each).map((at) => [path.relative(root, each.fileName), at]));
 }
 
+function references([relative, line, column]) {
+  const name = path.join(root, relative);
+  const position = service.getProgram().getSourceFile(name).getPositionOfLineAndCharacter(line - 1, column);
+  const found = (service.findReferences(name, position) ?? []).flatMap((each) => each.references);
+  const inside = found.filter((each) => !each.isDefinition && each.fileName.startsWith(root + path.sep));
+  return inside.map((each) => [
+    path.relative(root, each.fileName),
+    lineOf(service.getProgram().getSourceFile(each.fileName), each.textSpan.start),
+  ]);
+}
+
 const answers = JSON.parse(fs.readFileSync(0, "utf8")).map((request) => {
   try {
-    return answer(request);
+    return withReferences ? references(request) : answer(request);
   } catch {
     return null; // the service fails on some code; it is no oracle there
   }
