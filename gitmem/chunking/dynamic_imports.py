@@ -107,7 +107,7 @@ def _imports_of(data: bytes, found: re.Match[bytes]) -> Iterator[tuple[int, Impo
         # Calls of its members are calls of definitions in the module.
         yield start, Import("", module, _text(then["module"]))
         for use in uses:
-            yield use.start("name"), Import(_text(use["name"]), module)
+            yield use.start("name"), Import(_text(use["name"]), module, alias if len(uses) == 1 else "")
     elif member is not None:
         yield member.start("name"), Import(_text(member["name"]), module, alias if is_awaited else "")
     elif _ARROW.search(data, low, start):

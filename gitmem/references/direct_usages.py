@@ -90,20 +90,16 @@ class DirectUsages:
         grouped: dict[str, list[Usage]] = {}
         resolution = Resolution((target,), "import")
         word = module_word(own.path)
-        for entry, _ in self._names.word_counts(word)[: self._bounds.files]:
+        importers = frozenset(self._names.entries("default", IMPORTED).tolist()) - {target.entry}
+        with_word = [entry for entry, _ in self._names.word_counts(word) if entry in importers]
+        for entry in with_word[: self._bounds.files]:
             self._check()
             file = self._names.file(entry)
-            if file.family != own.family or entry == target.entry:
+            if file.family != own.family:
                 continue
-            modules = {
-                module
-                for module in file.default_modules
-                if is_import_of(self._names, file, module, "default", own.path, own.tree, word)
-            }
-            if not modules:
-                continue
+            modules = self._modules_of(own, word, file)
             names = [name for name, of in file.bindings.items() if any(_is_default(each, modules) for each in of)]
-            for name in {"default", *names} - {target.name}:
+            for name in sorted({"default", *names} - {target.name}) if modules else ():
                 for each in file.occurrences.at(file.occurrences.find(name.encode()).tolist()):
                     kind, receiver = OCCURRENCE_KINDS[each.kind], each.receiver.decode("utf-8", "replace")
                     is_import = kind in ("import", "alias") and receiver.removesuffix(":default") in modules
@@ -111,6 +107,12 @@ class DirectUsages:
                         usage = self.usage(file, each.line, kind, resolution, depth)
                         grouped.setdefault(_RELATION_OF[kind], []).append(usage)
         return grouped
+
+    def _modules_of(self, exporting: FileNames, word: str, file: FileNames) -> frozenset[str]:
+        """Return the modules that are a file, as another one writes those whose default export it imports."""
+        path, tree = exporting.path, exporting.tree
+        modules = file.default_modules
+        return frozenset(each for each in modules if is_import_of(self._names, file, each, "default", path, tree, word))
 
     def _tags(self, targets: Sequence[Definition]) -> Iterable[Definition]:
         """Yield the elements of pages that some classes define, by a selector or `customElements.define("a-b", A)`."""

@@ -19,6 +19,10 @@ from tests.chunking.names_in_file import names_of
         ("import('./mod').then(m => ({ default: m.Page }));", ["./mod:.mod", "./mod:.m", "./mod.Page"]),
         ("import('./mod').then(function (m) { return m.Page; });", ["./mod:.mod", "./mod:.m", "./mod.Page"]),
         ("import('./m').then(({ Page }) => Page);", ["./m.Page"]),
+        (
+            "const page = await import('./mod').then((m) => m.Page);",
+            ["./mod:.mod", "./mod:.m", "./mod.Page", "./mod:Page.page"],
+        ),
         ("type Load = typeof import('./m').load;", ["./m.load"]),
         ("let options: import('./m').Options;", ["./m.Options"]),
         ("import('./side');", ["./side:.side"]),
