@@ -13,7 +13,7 @@ from typing import Final
 from gitmem.chunking.import_statements import Import, read_imports
 from gitmem.lazy_pattern import lazy_pattern
 
-LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
+_LANGUAGES: Final = frozenset({"javascript", "typescript", "tsx"})
 
 _REACH: Final = 300
 """Bytes before and behind an import that are read."""
@@ -54,7 +54,7 @@ _MAX_MEMBERS: Final = 4
 
 def find_dynamic_imports(data: bytes, language: str) -> Iterator[tuple[int, Import]]:
     """Yield the imports in expressions, types and comments, each with its start in bytes."""
-    if language not in LANGUAGES:
+    if language not in _LANGUAGES:
         return
     targets = _targets(data) if b"Promise" in data and b"import(" in data else {}
     for found in _IMPORT.finditer(data) if b"import(" in data else ():

@@ -15,6 +15,11 @@ MAX_HEADING: Final = 600
 """Characters of a heading that are read: links are long."""
 
 
+def enter_heading(path: HeadingPath, level: int, title: str) -> None:
+    """Make a heading the last of those above a text; it ends all of its level and below."""
+    path[:] = [*(step for step in path if step[0] < level), (level, title)]
+
+
 def path_symbol(path: HeadingPath) -> str:
     """Return the symbol of the text below some headings: their titles, without the outer ones if they are long."""
     return shortened(" > ".join(title for _, title in path if title), " > ")

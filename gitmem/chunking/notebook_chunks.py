@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.headings import HeadingPath, path_symbol
+from gitmem.chunking.headings import HeadingPath, enter_heading, path_symbol
 from gitmem.chunking.languages import TEXT
 from gitmem.chunking.lines import Lines, has_text
 from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
@@ -31,8 +31,7 @@ def notebook_chunks(data: bytes, cells: Sequence[Cell], bounds: ChunkBounds, spl
             continue
         own = Lines(text)
         if cell.cell_type == HEADING:
-            path[:] = [step for step in path if step[0] < cell.level]
-            path.append((cell.level, " ".join(text.decode("utf-8", "replace").split())))
+            enter_heading(path, cell.level, " ".join(text.decode("utf-8", "replace").split()))
         if cell.cell_type == MARKDOWN:
             inner = section_chunks(text, "markdown", own, bounds, path)
         elif cell.cell_type == CODE:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.chunking.element import Element, FileElements
-from gitmem.chunking.headings import HeadingPath, path_symbol
+from gitmem.chunking.headings import HeadingPath, enter_heading, path_symbol
 from gitmem.chunking.lines import Lines, trim
 from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
 from gitmem.chunking.notebook_code import LOOSE, language_of_cell, without_commands
@@ -67,8 +67,7 @@ def _headed(data: bytes, cells: Sequence[Cell]) -> Iterator[tuple[int, str]]:
         text = data[cell.start : cell.end]
         found: list[tuple[int, str]] = []
         if cell.cell_type == HEADING:
-            path[:] = [step for step in path if step[0] < cell.level]
-            path.append((cell.level, " ".join(text.decode("utf-8", "replace").split())))
+            enter_heading(path, cell.level, " ".join(text.decode("utf-8", "replace").split()))
             found = [(0, path_symbol(path))]
         elif cell.cell_type == MARKDOWN and text.strip():
             found = [

@@ -6,20 +6,19 @@ asks, because that depends on the other files of a tree, and a blob belongs to m
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from gitmem.chunking.described_heads import find_descriptions
-from gitmem.chunking.dynamic_imports import find_dynamic_imports
 from gitmem.chunking.further_names import add_further_names
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.hidden_names import find_hidden_names
-from gitmem.chunking.import_statements import Import, read_imports
-from gitmem.chunking.name_spelling import LETTER, MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
+from gitmem.chunking.imported_names import Name, find_imported_names
+from gitmem.chunking.name_spelling import MAX_NAME, PRIMITIVES, PlainNames, Spelling, spelling_of
 from gitmem.chunking.occurrence_patterns import PATTERNS
 from gitmem.chunking.occurrence_query import find_captures, has_names
 from gitmem.chunking.privacy import privacy_of
@@ -61,7 +60,6 @@ _DEFINITIONS: Final = ("function", "class", "value")
 _OTHERS: Final = ("base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
-_LAST_NAME: Final = re.compile(LETTER + rb"+[?!]?$")
 _MEMBER_MARKS: Final = (b".", b"->", b"::")
 
 _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go", "dart", "zig"})
@@ -82,15 +80,6 @@ _ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
 _MAX_TYPES: Final = 400
 """Bytes of the type arguments of a call."""
 
-_ONE_LINE: Final = frozenset({"kotlin"})
-"""Languages whose imports end with their line. The nodes reach up to the next declaration, with its annotations."""
-
-_MAX_IMPORT: Final = 20_000
-"""Bytes of a statement of several lines in which the lines of the imported names are looked for."""
-
-_MAX_CACHED: Final = 400
-"""Bytes of a statement whose names are kept: the files of a repository import the same modules again and again."""
-
 _HASHED: Final = frozenset({"javascript", "typescript", "tsx"})
 """Languages in which a sign that is no part of a name begins private members: `this.#load()`."""
 
@@ -100,27 +89,12 @@ _DOT: Final = ord(".")
 _CHAIN_REACH: Final = 100
 """Bytes before a name in which the dot of a chain is looked for."""
 
-_Name = tuple[int, int, bytes, bytes]
-"""Start, kind, text and receiver of a name. A plain tuple, because there are many."""
-
 
 def find_occurrences(data: bytes, root: Node, language: str, outline: "Unit") -> NameColumns:
     """Return the definitions and references of a parsed file, ordered by line. `outline` has the units of the file."""
     captures = _find_captures(data, root, language)
     find_units = partial(_find_units, data, root, language, outline)
-    names: list[_Name] = []
-    statements: list[tuple[int, int]] = []
-    for start, end in sorted(node.byte_range for node in captures.get("import", ())):
-        if language in _ONE_LINE:
-            feed = data.find(b"\n", start, end)
-            end = feed if feed >= 0 else end
-        imports = list(_read_import(data[start:end], language, start))
-        # `const app = create("x")` has the form of `const x = require("x")`, but is a call like any other.
-        if imports:
-            names += imports
-            statements.append((start, end))
-    for start, each in find_dynamic_imports(data, language):
-        names += _names_at(start, each)
+    names, statements = find_imported_names(data, captures.get("import", ()), language)
     _add_names(data, captures, find_units, statements, names, language)
     names += [(each.start, _CODES[each.kind], each.text, b"") for each in find_hidden_names(data, root, language)]
     written = find_text_names(data, root, language)
@@ -166,7 +140,7 @@ def _add_names(
     captures: Mapping[str, Sequence[Node]],
     find_units: "_FindUnits",
     statements: list[tuple[int, int]],
-    names: list[_Name],
+    names: list[Name],
     language: str,
 ) -> None:
     """Add the captured names outside of import statements to those of the imports, each place once."""
@@ -386,49 +360,3 @@ def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
     """Return whether a place is in one of some sorted spans."""
     after = bisect_right(spans, (place, 1 << 62))
     return after > 0 and place < spans[after - 1][1]
-
-
-def _read_import(statement: bytes, language: str, start: int) -> Iterator[_Name]:
-    """Yield the names that a statement imports."""
-    read = _names_of_import if len(statement) <= _MAX_CACHED else _names_of_import.__wrapped__
-    for at, kind, text, module in read(statement, language):
-        yield start + at, kind, text, module
-
-
-@lru_cache(maxsize=1 << 12)
-def _names_of_import(statement: bytes, language: str) -> tuple[_Name, ...]:
-    """Return the names that a statement imports, as if it were a file of its own."""
-    text = statement.rstrip()
-    is_long = b"\n" in text and len(text) < _MAX_IMPORT
-    names: list[_Name] = []
-    ends: dict[bytes, int] = {}
-    for each in read_imports(statement.decode("utf-8", "replace"), language):
-        at, own = 0, each.name.encode()[:MAX_NAME]
-        if own and is_long:
-            # Each name has a line of its own in a long statement, also one that is exported under several names.
-            at = _find_word(text, own, ends.get(own, 0))
-            ends[own] = at + len(own)
-        names += _names_at(at, each)
-    return tuple(names)
-
-
-def _names_at(at: int, imported: Import) -> Iterator[_Name]:
-    """Yield the imported name at a place, and the one under which the file uses it."""
-    own, path = imported.name.encode()[:MAX_NAME], imported.module.encode()[: 2 * MAX_NAME]
-    last = _LAST_NAME.search(path.removesuffix(b"/"))
-    shown = own or (last[0] if last else path[-MAX_NAME:])
-    if shown:
-        yield at, _IMPORT, shown, path if own else path + b":"
-        if imported.alias and imported.alias != imported.name:
-            yield at, _ALIAS, imported.alias.encode()[:MAX_NAME], path + b":" + own
-
-
-def _find_word(text: bytes, word: bytes, start: int) -> int:
-    """Return where a text has a word first from a place on, 0 if nowhere."""
-    at = text.find(word, start)
-    while at >= 0:
-        around = text[max(0, at - 1) : at], text[at + len(word) : at + len(word) + 1]
-        if not any(each.replace(b"_", b"a").replace(b"$", b"a").isalnum() for each in around):
-            return at
-        at = text.find(word, at + 1)
-    return 0

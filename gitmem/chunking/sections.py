@@ -6,7 +6,7 @@ from typing import Final
 
 from gitmem.chunking import markdown, markup_headings
 from gitmem.chunking.chunk_size import ChunkBounds
-from gitmem.chunking.headings import Heading, HeadingPath, path_symbol
+from gitmem.chunking.headings import Heading, HeadingPath, enter_heading, path_symbol
 from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.split import Edge, split_span
 from gitmem.types import Chunk
@@ -45,7 +45,7 @@ def section_chunks(
     for index, (at, level, title) in enumerate(sections):
         stop = sections[index + 1][0] if index + 1 < len(sections) else len(data)
         if level:
-            path[:] = [*(step for step in path if step[0] < level), (level, title)]
+            enter_heading(path, level, title)
         if not has_text(data, at, stop):
             continue
         start = pending if pending >= 0 else at

@@ -81,21 +81,23 @@ _INLINE_TEMPLATE: Final = lazy_pattern(rb"\btemplate:\s*`(?P<text>[^`]*)`")
 _TAG: Final = lazy_pattern(rb"<(?P<name>[a-z][a-z0-9]*-[\w-]+)(?=[\s/>])")
 
 _DEFAULT_EXPORT: Final = lazy_pattern(
-    rb"^export[ \t]+default[ \t]+"
+    rb"export(?<=^export)(?:[ \t]+default[ \t]+"
     rb"(?:(?:(?:async[ \t]+)?function[ \t]*\*?|(?:abstract[ \t]+)?class)[ \t]+(?P<declared>[\w$]+)"
     rb"|(?:[\w$.]++(?:<[^()<>\n]*+>)?+\((?:[^()\n]*+\)\()?+)*+(?P<named>[A-Za-z_$][\w$]*)\)*"
     rb"(?=[ \t]*(?:;|\r?$|as[ \t]|satisfies[ \t])))"
-    rb"|^export[ \t]*\{[^{}]*?(?<![\w$])(?P<renamed>[\w$]+)\s+as\s+default\b[^{}]*\}(?!\s*from)",
+    rb"|[ \t]*\{[^{}]*?(?<![\w$])(?P<renamed>[\w$]+)\s+as\s+default\b[^{}]*\}(?!\s*from))",
     re.MULTILINE,
 )
-"""Default export by its name, also behind functions that wrap it: `export default connect(toProps)(Cart)`."""
+"""Default export by its name, also behind functions that wrap it: `export default connect(toProps)(Cart)`.
+
+This pattern and the next begin with letters, for which the library searches, and test what is before them afterwards.
+"""
 
 _NO_EXPORTS: Final = frozenset(b"function class async new true false null undefined extends implements".split())
 
 _TYPE_TAG: Final = lazy_pattern(
-    rb"(?:/\*\*|^[ \t]*\*)[ \t]*@(?:arg|argument|augments|const|enum|extends|implements|param|prop|property|returns?"
-    rb"|satisfies|template|this|throws|type|typedef|yields)[ \t]+\{(?P<types>[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\}",
-    re.MULTILINE,
+    rb"@(?<=\*[ \t]@)(?:arg|argument|augments|const|enum|extends|implements|param|prop|property|returns?"
+    rb"|satisfies|template|this|throws|type|typedef|yields)[ \t]+\{(?P<types>[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\}"
 )
 """Types in a comment of JavaScript, which the compiler of TypeScript reads."""
 

@@ -90,6 +90,7 @@ class DirectUsages:
         grouped: dict[str, list[Usage]] = {}
         resolution = Resolution((target,), "import")
         word = module_word(own.path)
+        # The word alone, `index` or a folder, may be in thousands of files; few of them import a default export.
         importers = frozenset(self._names.entries("default", IMPORTED).tolist()) - {target.entry}
         with_word = [entry for entry, _ in self._names.word_counts(word) if entry in importers]
         for entry in with_word[: self._bounds.files]:

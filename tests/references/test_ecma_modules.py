@@ -41,8 +41,13 @@ Object.freeze(z);
     "test/connect.js": "const { connect } = require('..');\nconnect('a');\n",
     "test/deep/more.js": "const app = require('../../');\napp.connect('b');\n",
     "web/pages/cart.tsx": "function CartPage() {\n  return 1;\n}\nexport default observer(CartPage);\n",
-    "web/routes.tsx": "const Cart = lazy(() => import('./pages/cart'));\nconst r = <Cart />;\n",
-    "web/again.ts": "import Page from './pages/cart';\nPage();\n",
+    "web/routes.tsx": """const Cart = lazy(() => import('./pages/cart'));
+const r = <Cart />;
+export default function Router() {}
+""",
+    "web/start.ts": "import All from './routes';\nexport function start() {\n  All();\n}\n",
+    "web/again.ts": "import Page from './pages/cart';\nimport Rest from './pages/rest';\nPage();\nRest();\n",
+    "web/pages/rest.ts": "export default function rest() {}\n",
     "web/test.ts": """const { total: sum } = await import('./total');
 sum(1);
 import('./total').then((m) => m.total(2));
@@ -103,7 +108,12 @@ def test_members_of_global_interfaces_are_found(tmp_path: Path) -> None:
 
 def test_a_default_export_has_usages_under_other_names_and_where_it_is_loaded_late(opened: Searcher) -> None:
     assert places(opened, "web/pages/cart.tsx:1", "importers") == ["web/again.ts:1", "web/routes.tsx:1"]
-    assert places(opened, "web/pages/cart.tsx:1", "callers") == ["web/again.ts:2"]
+    assert places(opened, "web/pages/cart.tsx:1", "callers") == ["web/again.ts:3"]
+    assert places(opened, "web/pages/rest.ts#rest", "callers") == ["web/again.ts:4"]
+
+
+def test_what_a_module_loads_late_is_not_its_default_export(opened: Searcher) -> None:
+    assert places(opened, "web/start.ts#start", "callees") == ["web/routes.tsx:3"]
 
 
 def test_what_a_dynamic_import_takes_is_a_usage(opened: Searcher) -> None:
