@@ -272,7 +272,9 @@ def _with_text(
     from gitmem.references.usage_order import rank_usages
 
     usages, cuts = _text_lines(trees, targets, name, spelling, mask=mask, check=check)
-    ranked = rank_usages(trees.names, _is_minor_file, targets, usages)
+    shown = {(usage.entry, usage.line) for related in results.relations.values() for usage in related}
+    others = [usage for usage in usages if (usage.entry, usage.line) not in shown]
+    ranked = rank_usages(trees.names, _is_minor_file, targets, others)
     return results._replace(relations={**results.relations, _TEXT: ranked}, cuts=[*results.cuts, *cuts])
 
 

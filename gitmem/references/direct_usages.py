@@ -84,8 +84,7 @@ class DirectUsages:
         Those that load it lazily give it no name. They are found by the path of the module, since they lack the name.
         """
         own = self._names.file(target.entry)
-        exports = own.bindings.get("default", ()) if own.family in RENAMING and not target.container else ()
-        if not any(not binding.module and binding.original == target.name for binding in exports):
+        if own.family not in RENAMING or target.container or not _is_default_export(own, target.name):
             return {}
         grouped: dict[str, list[Usage]] = {}
         resolution = Resolution((target,), "import")
@@ -230,3 +229,9 @@ class DirectUsages:
 
 def _is_default(binding: Binding, modules: Container[str]) -> bool:
     return binding.original == "default" and binding.module in modules
+
+
+def _is_default_export(file: FileNames, name: str) -> bool:
+    """Return whether a name of a file is that of its default export; a component is that of its file."""
+    exports = file.bindings.get("default", ())
+    return name == file.component or any(not each.module and each.original == name for each in exports)

@@ -6,7 +6,7 @@ import pytest
 
 from gitmem.answering.searcher import Searcher
 from gitmem.errors import UsageError
-from tests.references.asking import indexed_files, places
+from tests.references.asking import ask, indexed_files, places
 
 FILES = {
     "src/parts/SidePanel.vue": '<script setup lang="ts">\ndefineProps<{ title: string }>()\n</script>\n'
@@ -26,6 +26,8 @@ import Side from './parts/SidePanel.vue'
 """,
     # A tool imports it.
     "src/Auto.vue": '<script setup lang="ts">\nconst a = 1\n</script>\n<template>\n  <TopBar />\n</template>\n',
+    "src/routes.ts": "export const routes = [{ component: () => import('./pages/Late.vue') }];\n",
+    "src/pages/Late.vue": "<template>\n  <p>late</p>\n</template>\n",
     "src/parts/TopBar.vue": "<template>\n  <div />\n</template>\n",
     "svelte/ui/button/big-button.svelte": '<script lang="ts">\n  export let size = 1;\n</script>\n'
     "<button>{size}</button>\n",
@@ -84,7 +86,7 @@ def test_a_script_calls_functions_of_other_scripts(page: Searcher, place: str, c
 
 
 def test_a_component_is_named_by_its_file(page: Searcher) -> None:
-    assert places(page, "src/parts/SidePanel.vue", "importers") == ["src/App.vue:2"]
+    assert places(page, "src/parts/SidePanel.vue", "importers") == ["src/App.vue:2", "src/App.vue:3"]
     # It is no component itself, and imported as the file that it is.
     assert places(page, "svelte/ui/button/index.ts", "importers") == ["svelte/Page.svelte:2"]
     with pytest.raises(UsageError, match="whole file"):
@@ -92,4 +94,10 @@ def test_a_component_is_named_by_its_file(page: Searcher) -> None:
 
 
 def test_who_imports_a_component(page: Searcher) -> None:
-    assert places(page, "src/parts/SidePanel.vue:1", "importers") == ["src/App.vue:2"]
+    assert places(page, "src/parts/SidePanel.vue:1", "importers") == ["src/App.vue:2", "src/App.vue:3"]
+
+
+def test_a_page_that_a_router_loads_late_is_imported(page: Searcher) -> None:
+    importers, text = ask(page, "src/pages/Late.vue:1", "importers", "text").relations
+    assert [(place.path, place.line) for place in importers.places] == [("src/routes.ts", 1)]
+    assert not text.places  # the line is shown already
