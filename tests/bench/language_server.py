@@ -77,10 +77,10 @@ class LanguageServer:
                 textDocument={"uri": whole.as_uri(), "languageId": language, "version": 1, "text": text},
             )
 
-    def places(self, what: str, path: str, line: int, column: int) -> list[tuple[Path, int]]:
-        """Return files and lines of the `definition` or `declaration` of a name; columns count from 0."""
+    def places(self, what: str, path: str, line: int, column: int, **others: Any) -> list[tuple[Path, int]]:
+        """Return files and lines of the `definition`, `declaration` or `references` of a name; columns count from 0."""
         uri, position = (self._root / path).as_uri(), {"line": line - 1, "character": column}
-        result = self.request(f"textDocument/{what}", textDocument={"uri": uri}, position=position) or []
+        result = self.request(f"textDocument/{what}", textDocument={"uri": uri}, position=position, **others) or []
         places = [result] if isinstance(result, dict) else result
         return [(path_of(each["uri"]), each["range"]["start"]["line"] + 1) for each in places]
 

@@ -8,6 +8,7 @@ import json
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,16 +30,22 @@ _CONSTRUCTOR: Final = 9
 
 def ask_clangd(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> Iterator[Answer]:
     """Yield the definitions that clangd knows once it has compiled all files."""
+    with clangd_server(root, next((each.path for each in calls), ""), options) as server:
+        # A method is declared in its class and often defined elsewhere: both places are the same method.
+        yield from ask_server(server, root, calls, "cpp", ("definition", "declaration"))
+
+
+@contextmanager
+def clangd_server(root: Path, first: str, options: argparse.Namespace) -> Iterator[LanguageServer]:
+    """Yield a clangd that has compiled all files of a repository; its index begins with one of them."""
     with tempfile.TemporaryDirectory(prefix="clangd-", dir=root.parent) as folder:
         (Path(folder) / "compile_commands.json").write_text(json.dumps(compile_commands(root)))
         program = shlex.split(options.server or "clangd")
         command = [*program, f"--compile-commands-dir={folder}", "--background-index", "-j=2", "--log=error"]
         with language_server(command, root) as server:
-            first = next((each.path for each in calls), "")
-            server.open(first, "cpp")  # the index begins with the first file
+            server.open(first, "cpp")
             server.wait()
-            # A method is declared in its class and often defined elsewhere: both places are the same method.
-            yield from ask_server(server, root, calls, "cpp", ("definition", "declaration"))
+            yield server
 
 
 def compile_commands(root: Path) -> list[dict[str, Any]]:
@@ -58,6 +65,13 @@ def compile_commands(root: Path) -> list[dict[str, Any]]:
 
 def ask_intelephense(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> Iterator[Answer]:
     """Yield the definitions that intelephense knows."""
+    with intelephense_server(root, options) as server:
+        yield from ask_server(server, root, calls, "php", ("definition",))
+
+
+@contextmanager
+def intelephense_server(root: Path, options: argparse.Namespace) -> Iterator[LanguageServer]:
+    """Yield an intelephense that has read all files of a repository. Raises: SubjectError."""
     if not options.server:
         raise SubjectError("the oracle needs --server, for example `node .../intelephense/lib/intelephense.js`")
     command = [*shlex.split(options.server), "--stdio"]
@@ -65,7 +79,7 @@ def ask_intelephense(root: Path, calls: Sequence[AskedCall], options: argparse.N
         begin = {"storagePath": folder, "globalStoragePath": folder, "clearCache": True}
         with language_server(command, root, begin) as server:
             server.wait()
-            yield from ask_server(server, root, calls, "php", ("definition",))
+            yield server
 
 
 def ask_sourcekit(root: Path, calls: Sequence[AskedCall], options: argparse.Namespace) -> Iterator[Answer]:
@@ -95,13 +109,14 @@ def ask_server(
 def _listed(symbols: Sequence[Symbol], path: str, line: int) -> Iterator[Place]:
     """Yield the place of a definition, and for a constructor that of its class too, which a caller means."""
     for symbol in symbols:
-        if symbol.line == line and _is_definition(symbol):
+        if symbol.line == line and is_definition(symbol):
             yield path, line
             if symbol.kind == _CONSTRUCTOR or symbol.name == "__construct":
                 yield from ((path, each.line) for each in symbol.around[-1:])
 
 
-def _is_definition(symbol: Symbol) -> bool:
+def is_definition(symbol: Symbol) -> bool:
+    """Return whether a symbol is a class, a member, a function, or a variable outside of functions."""
     is_outside = all(each.kind not in _MEMBERS for each in symbol.around)
     return symbol.kind in (*_CLASSES, *_MEMBERS) or is_outside
 

@@ -9,6 +9,7 @@
 import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.IdentifierTree;
+import com.sun.source.tree.MemberReferenceTree;
 import com.sun.source.tree.MemberSelectTree;
 import com.sun.source.tree.MethodInvocationTree;
 import com.sun.source.tree.NewClassTree;
@@ -32,6 +33,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
+import javax.lang.model.element.VariableElement;
 import javax.lang.model.type.TypeKind;
 import javax.tools.JavaFileObject;
 import javax.tools.StandardJavaFileManager;
@@ -82,6 +84,31 @@ public class Definitions {
                 record(unit, made.getIdentifier(), getCurrentPath());
                 return super.visitNewClass(made, nothing);
             }
+
+            @Override
+            public Void visitIdentifier(IdentifierTree name, Void nothing) {
+                recordUnlessCall(name);
+                return super.visitIdentifier(name, nothing);
+            }
+
+            @Override
+            public Void visitMemberSelect(MemberSelectTree name, Void nothing) {
+                recordUnlessCall(name);
+                return super.visitMemberSelect(name, nothing);
+            }
+
+            @Override
+            public Void visitMemberReference(MemberReferenceTree name, Void nothing) {
+                record(unit, name, getCurrentPath());
+                return super.visitMemberReference(name, nothing);
+            }
+
+            /** The name of a created class means its constructor too, which was recorded above. */
+            private void recordUnlessCall(Tree name) {
+                if (!(getCurrentPath().getParentPath().getLeaf() instanceof NewClassTree)) {
+                    record(unit, name, getCurrentPath());
+                }
+            }
         }.scan(unit, null);
     }
 
@@ -92,15 +119,22 @@ public class Definitions {
             length = ((MemberSelectTree) named).getIdentifier().length();
         } else if (named instanceof IdentifierTree) {
             length = ((IdentifierTree) named).getName().length();
+        } else if (named instanceof MemberReferenceTree) {
+            length = ((MemberReferenceTree) named).getName().length();
         } else {
             return;
         }
         long end = trees.getSourcePositions().getEndPosition(unit, named);
         Element element = trees.getElement(path);
-        if (end < 0 || element == null || element.asType().getKind() == TypeKind.ERROR) {
+        if (end < 0 || element == null || isLocal(element) || element.asType().getKind() == TypeKind.ERROR) {
             return;
         }
         answers.put(place(unit, end - length) + "\t" + (column(unit, end - length)), describe(element));
+    }
+
+    private static boolean isLocal(Element element) {
+        return element instanceof VariableElement
+                && element.getKind() != ElementKind.FIELD && element.getKind() != ElementKind.ENUM_CONSTANT;
     }
 
     private String describe(Element element) {

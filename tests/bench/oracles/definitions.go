@@ -3,7 +3,7 @@
 //	go run definitions.go ROOT < REQUESTS > ANSWERS
 //
 // ROOT is a module. REQUESTS is a JSON list of [path, line, column]; lines count from 1, columns from 0. ANSWERS has for
-// each a list of [path, line]: empty for a library's definition, null if the checker knows none, or only a variable.
+// each a list of [path, line]: empty for a library's definition, null if the checker knows none, or only a local variable.
 package main
 
 import (
@@ -128,8 +128,16 @@ func (check *checker) check(path string, files []*ast.File, uses map[*ast.Ident]
 }
 
 func (check *checker) answer(object types.Object) interface{} {
-	switch object.(type) {
+	switch known := object.(type) {
 	case *types.Func, *types.TypeName, *types.Builtin:
+	case *types.Var:
+		if !known.IsField() && !isOfPackage(known) {
+			return nil
+		}
+	case *types.Const:
+		if !isOfPackage(known) {
+			return nil
+		}
 	default:
 		return nil
 	}
@@ -139,4 +147,8 @@ func (check *checker) answer(object types.Object) interface{} {
 		return []int{}
 	}
 	return [][2]interface{}{{filepath.ToSlash(relative), at.Line}}
+}
+
+func isOfPackage(object types.Object) bool {
+	return object.Pkg() != nil && object.Parent() == object.Pkg().Scope()
 }
