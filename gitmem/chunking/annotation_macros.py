@@ -4,7 +4,8 @@
 them for functions or types, so the declaration behind them loses its name, or the whole class its members.
 
 Such a macro is in capitals at the beginning of a line, and has arguments or stands alone. Behind it, or behind others
-of its kind, a declaration begins. A comment there belongs to the declaration, as the macro does.
+of its kind, a declaration or directive begins, or a class ends. A comment there belongs to the declaration, as the
+macro does.
 """
 
 import re
@@ -49,6 +50,13 @@ _DECLARATION: Final = re.compile(
 """The beginning of a declaration."""
 
 _END_OF_CLASS: Final = re.compile(rb"}\s*;")
+_END_OF_PART: Final = re.compile(rb"}\s*;|#")
+"""What may follow a macro that is the last one of a class, or before a directive."""
+
+_NO_CODE: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
+_ENUM: Final = re.compile(rb"\benum\b[^{};]*\{\Z")
+_REACH: Final = 400
+"""Bytes before a macro in which the end of the code above it is looked for."""
 
 
 def with_commented_annotations(text: bytes, data: bytes, grammar: str) -> bytes:
@@ -81,7 +89,18 @@ def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
         waiting.append((macro.start(1), end))
         gap = _GAP.match(data, end)
         following = gap.end() if gap else end
-        if _DECLARATION.match(data, following) or (macro[2] and _END_OF_CLASS.match(data, following)):
+        is_last = (
+            _END_OF_CLASS.match(data, following)
+            if macro[2]
+            else _END_OF_PART.match(data, following) and _is_item(data, waiting[0][0])
+        )
+        if is_last or _DECLARATION.match(data, following):
             spans += waiting
             waiting.clear()
     return spans
+
+
+def _is_item(data: bytes, start: int) -> bool:
+    """Return whether a macro alone on its line stands for members or declarations: it may be an enumerator."""
+    above = _NO_CODE.sub(b"", data[max(0, start - _REACH) : start]).rstrip()
+    return above[-1:] in (b"", b";", b"}") or (above.endswith(b"{") and not _ENUM.search(above))

@@ -12,6 +12,8 @@ value (`at{origin}`) unless it is in capitals: a macro may be the only member.
 Behind a variable or the parameters of a function, the macros of clang's analysis of threads are attributes, whatever
 project they are named after: `int count ABSL_GUARDED_BY(mutex);`, `void run() EXCLUSIVE_LOCKS_REQUIRED(mutex);`.
 
+A call with nothing but numbers before the name of a function is an attribute: `void printflike(1, 2) log(`.
+
 Before the name of a function, words in capitals are attributes if another word is the type. If all words but qualifiers
 are in capitals, the first one is the type: `static DWORD WINAPI run(`.
 """
@@ -19,6 +21,7 @@ are in capitals, the first one is the type: `static DWORD WINAPI run(`.
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 LANGUAGES: Final = frozenset({"c", "cpp", "objc", "cuda", "arduino"})
@@ -51,6 +54,10 @@ _LOCKING: Final = re.compile(
 _LOCKING_PARTS: Final = tuple(b"GUARDED_ LOCK ACQUIRE RELEASE REQUIRES EXCLUDES CAPABILITY THREAD_S".split())
 """Text of which a file with such a macro has some: most have none, and are read no further."""
 
+_NUMBERS: Final = re.compile(rb"\([ \t]*\d[\d \t,]*\)(?=[ \t]*\n?[ \t]*\**[A-Za-z_]\w*[ \t]*\()")
+_NUMBERED: Final = re.compile(rb"(?:[\w>][ \t]|\*)[ \t]*([A-Za-z_]\w*[ \t]*)\Z")
+"""What stands before the numbers of an attribute: a type, and its name."""
+
 _STATEMENT: Final = re.compile(rb"(?:[;{}]|\b(?:else|do|return)|\b(?:if|for|while)\b[^;{}\n]*\))\s*\Z")
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")
 _MACRO: Final = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
@@ -82,8 +89,8 @@ def without_attribute_macros(data: bytes, grammar: str) -> bytes:
 def find_attribute_macros(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the macros that are blanked: where each begins, and its name."""
     for start, end in _find_spans(data):
-        for word in _MACRO.finditer(data, start, end):
-            yield word.start(), word[0]
+        words = list(_MACRO.finditer(data, start, end)) or list(islice(_WORD.finditer(data, start, end), 1))
+        yield from ((word.start(), word[0]) for word in words)
 
 
 @lru_cache(maxsize=1)
@@ -99,6 +106,7 @@ def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
         spans += [(start - 1, end - 1) for start, end in _attributes(lines, head)]
     if any(part in data for part in _LOCKING_PARTS):
         spans += [macro.span(1) for macro in _LOCKING.finditer(data) if not _begins(data, macro.start())]
+    spans += _numbered(data)
     spans += [signal.span() for signal in _SIGNAL.finditer(data) if data[signal.start() - 1] in b" \t\n;{})"]
     return spans
 
@@ -106,6 +114,15 @@ def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
 def _begins(data: bytes, start: int) -> bool:
     """Return whether a statement begins at a place, rather than goes on."""
     return _STATEMENT.search(data, max(0, start - _REACH), start) is not None
+
+
+def _numbered(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the spans of attributes with numbers. A condition may test such a macro."""
+    for numbers in _NUMBERS.finditer(data):
+        first = data.rfind(b"\n", 0, numbers.start()) + 1
+        name = _NUMBERED.search(data, max(first, numbers.start() - _REACH), numbers.start())
+        if name is not None and not data[first : numbers.start()].lstrip().startswith(b"#"):
+            yield name.start(1), numbers.end()
 
 
 def _attributes(data: bytes, head: re.Match[bytes]) -> Iterator[tuple[int, int]]:

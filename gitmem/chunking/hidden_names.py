@@ -6,6 +6,7 @@ from typing import Final
 from gitmem.chunking.annotation_macros import find_annotation_names
 from gitmem.chunking.attribute_macros import LANGUAGES as WITH_MACROS
 from gitmem.chunking.attribute_macros import find_attribute_macros
+from gitmem.chunking.c_conditions import find_tested_macros
 from gitmem.chunking.commented_spans import HiddenName
 from gitmem.chunking.described_heads import find_fixtures
 from gitmem.chunking.grammar import Node
@@ -28,6 +29,7 @@ def _in_c(data: bytes) -> Iterator[HiddenName]:
     for find in (find_attribute_macros, find_fixtures):
         yield from (HiddenName(start, name, "type", start) for start, name in find(data))
     yield from find_annotation_names(data)
+    yield from (HiddenName(start, name, "name", start) for start, name in find_tested_macros(data))
 
 
 def _is_code(root: Node, place: int) -> bool:

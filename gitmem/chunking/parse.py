@@ -18,6 +18,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
 
 from gitmem.chunking.annotation_macros import with_commented_annotations
 from gitmem.chunking.attribute_macros import without_attribute_macros
+from gitmem.chunking.c_conditions import without_inner_conditions
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
 from gitmem.chunking.conditional_lines import without_conditions
 from gitmem.chunking.described_heads import with_test_functions
@@ -133,6 +134,7 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
 def adapted(data: bytes, grammar: str) -> bytes:
     """Return the bytes that a parser gets for a text: as many, safe for its scanner, and perhaps a line feed."""
     parsed = with_commented_annotations(without_attribute_macros(data, grammar), data, grammar)
+    parsed = without_inner_conditions(parsed, data, grammar)
     parsed = with_plain_heads(parsed, data, grammar)
     for change in (without_conditions, without_item_macros, with_test_functions, with_plain_forms):
         parsed = change(parsed, grammar)

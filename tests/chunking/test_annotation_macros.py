@@ -4,7 +4,9 @@ import pytest
 
 from gitmem.chunking.annotation_macros import with_commented_annotations
 from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.parse import parse_tree
 from gitmem.types import OCCURRENCE_KINDS
+from tests.chunking.names_in_file import names_of
 
 _ACTOR = """\
 #include "Weapon.generated.h"
@@ -111,6 +113,15 @@ def test_functions_of_a_library_have_their_names() -> None:
     found = {symbol for *_, symbol in units(_LIBRARY, "c")}
     assert found >= {"Shop", "shop_new", "shop_count"}
     assert not found & {"G_BEGIN_DECLS", "SHOP_AVAILABLE_IN_ALL", "SHOP_DEPRECATED_FOR"}
+
+
+def test_macros_that_stand_for_members_or_begin_a_namespace_hide_nothing() -> None:
+    fields = "struct shop {\n  SHOP_FIELDS\n};\n\n#define OPEN 1\nSHOP_BEGIN\n\n#if OPEN\nint total(int a);\n#endif\n"
+    assert not parse_tree(fields.encode(), "c", 10).root_node.has_error
+    assert names_of(fields, "c", "class") == ["shop"]
+    assert names_of(fields, "c", "type") == ["SHOP_FIELDS", "SHOP_BEGIN"]
+    enumerators = "enum {\n  OPEN\n};\nenum { CLOSED,\n  SOLD\n};\n"
+    assert names_of(enumerators, "c", "value") == ["OPEN", "CLOSED", "SOLD"]
 
 
 def test_statements_definitions_and_types_are_no_annotations() -> None:

@@ -28,6 +28,10 @@ from tests.chunking.names_in_file import names_of
         ("void f() { emit changed(1); }", "void f() { changed(1); }"),
         ("if (a) emit list->changed();", "if (a) list->changed();"),
         ("  Q_EMIT changed();", "Q_EMIT changed();"),
+        ("void printflike(1, 2) log_it(char *a, ...);", "void log_it(char *a, ...);"),
+        ("char *PRINTF( 2 )\n*log_it(char *a, ...);", "char * *log_it(char *a, ...);"),
+        ("x = f(1) + g(2);", "x = f(1) + g(2);"),
+        ("#if GTK_CHECK(3, 0)\n\tunref(a);\n#endif", "#if GTK_CHECK(3, 0) unref(a); #endif"),
         ("remit changed(); emit = 1; emit(2);", "remit changed(); emit = 1; emit(2);"),
     ],
 )
@@ -52,6 +56,12 @@ def test_a_function_of_a_header_has_its_name_and_its_documentation() -> None:
 def test_words_in_capitals_of_a_comment_are_no_mentions() -> None:
     text = "/*\n   The LIB_CALL function find (a) does it.\n*/\nLIB_API int find(int a);\n"
     assert {name for name in chunk_blob(text.encode(), "c").names[2] if name.startswith(b"LIB")} == {b"LIB_API"}
+
+
+def test_an_attribute_in_small_letters_is_mentioned() -> None:
+    text = "void printflike(1, 2) log_it(char *a, ...);\n"
+    assert names_of(text, "c", "type") == ["printflike"]
+    assert names_of(text, "c", "name") == ["log_it"]
 
 
 def test_the_macro_is_still_mentioned() -> None:
