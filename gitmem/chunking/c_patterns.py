@@ -56,6 +56,14 @@ C_PATTERNS: Final = {
     "prototype": "(function_declarator declarator: (identifier) @_)",
     "sizeof": "(sizeof_expression value: (parenthesized_expression (identifier) @_))",
     "mention": _TABLES,
+    "variable": """
+        (declaration declarator: (identifier) @_)
+        (init_declarator declarator: (identifier) @_)
+        (pointer_declarator declarator: (identifier) @_)
+        (array_declarator declarator: (identifier) @_)
+        (parameter_declaration declarator: (identifier) @_)
+        (parameter_list (identifier) @_)
+        (preproc_params (identifier) @_)""",
 }
 CPP_PATTERNS: Final = C_PATTERNS | {
     "function": C_PATTERNS["function"]
@@ -77,6 +85,16 @@ CPP_PATTERNS: Final = C_PATTERNS | {
         (call_expression function: (field_expression field: (template_method name: (field_identifier) @_)))
         (new_expression type: (type_identifier) @_)
         (new_expression type: (qualified_identifier name: (type_identifier) @_))""",
+    "value": C_PATTERNS["value"]
+    + """
+        (field_declaration declarator: (reference_declarator (field_identifier) @_))""",
+    "read": C_PATTERNS["read"] + "\n(field_initializer (field_identifier) @_)",
+    "variable": C_PATTERNS["variable"].replace("(parameter_list (identifier) @_)", "")
+    + """
+        (reference_declarator (identifier) @_)
+        (for_range_loop declarator: (identifier) @_)
+        (optional_parameter_declaration declarator: (identifier) @_)
+        (structured_binding_declarator (identifier) @_)""",
     "scope": "(qualified_identifier scope: (namespace_identifier) @_)",
     "mention": _TABLES
     + """

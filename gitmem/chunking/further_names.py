@@ -1,8 +1,8 @@
 """Find the names that few languages write in their own way, after those that patterns of nodes find.
 
-They are exports without a name, functions that macros of C make, prototypes, scopes of C++, calls in macros of Rust,
-calls of Kotlin that its grammar takes for comparisons, calls of Ruby without brackets, names that a star imports in
-Python, functions that functional languages pass on, signals of QML, and targets of CMake.
+They are exports without a name, functions that macros of C make, prototypes, external variables, scopes of C++, calls
+in macros of Rust, calls of Kotlin that its grammar takes for comparisons, calls of Ruby without brackets, names that a
+star imports in Python, functions that functional languages pass on, signals of QML, and targets of CMake.
 """
 
 import re
@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from gitmem.chunking.bound_names import find_external_variables
 from gitmem.chunking.grammar import Node
 from gitmem.chunking.grammars.macro_names import unmasked
 from gitmem.chunking.name_spelling import MAX_NAME, PRIMITIVES, spelling_of
@@ -103,6 +104,15 @@ def _prototypes(data: bytes, places: Places, captures: Captures) -> None:
             text = data[start : node.end_byte]
             if len(text) <= MAX_NAME:
                 places.setdefault(start, (_NAME, text))
+        else:
+            places.pop(start, None)
+
+
+def _external_variables(data: bytes, places: Places, _captures: Captures) -> None:
+    """Turn the variables of C that `extern` declares into mentions, as prototypes are."""
+    for start, name in find_external_variables(data, "c"):
+        if len(name) <= MAX_NAME and places.get(start, (_VALUE, name))[0] == _VALUE:
+            places[start] = _NAME, name
 
 
 def _scopes(data: bytes, places: Places, captures: Captures) -> None:
@@ -222,7 +232,7 @@ def _free_names(data: bytes, places: Places, captures: Captures) -> None:
             places[start] = (_CALL if called else _NAME), text
 
 
-_C: Final = (_mentions, _sizeof_types, _prototypes, _hidden_functions)
+_C: Final = (_mentions, _sizeof_types, _prototypes, _external_variables, _hidden_functions)
 _CPP: Final = (*_C, _scopes)
 _PASSES: Final[Mapping[str, Sequence[_Pass]]] = {
     **dict.fromkeys(("c", "objc", "glsl", "ispc"), _C),

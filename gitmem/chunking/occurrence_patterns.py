@@ -132,6 +132,13 @@ _GO: Final = {
         (field_declaration name: (field_identifier) @_)
         (short_var_declaration left: (expression_list . (identifier) @_))
         (var_spec name: (identifier) @_ type: (_))""",
+    "variable": """
+        (short_var_declaration left: (expression_list (identifier) @_))
+        (range_clause left: (expression_list (identifier) @_))
+        (receive_statement left: (expression_list (identifier) @_))
+        (type_switch_statement alias: (expression_list (identifier) @_))
+        (variadic_parameter_declaration name: (identifier) @_)
+        (var_spec name: (identifier) @_)""",
     "value": """
         (field_declaration name: (field_identifier) @_)
         (const_spec name: (identifier) @_)
@@ -206,6 +213,15 @@ _JAVA: Final = {
     "bound": """
         (formal_parameter name: (identifier) @_)
         (variable_declarator name: (identifier) @_)""",
+    "variable": """
+        (lambda_expression parameters: (identifier) @_)
+        (inferred_parameters (identifier) @_)
+        (catch_formal_parameter name: (identifier) @_)
+        (enhanced_for_statement name: (identifier) @_)
+        (resource name: (identifier) @_)
+        (instanceof_expression name: (identifier) @_)
+        (record_pattern_component (identifier) @_)
+        (labeled_statement . (identifier) @_)""",
     "import": "(import_declaration) @_",
     "name": "(identifier) @_",
 }
@@ -242,6 +258,15 @@ _CSHARP: Final = {
     "decorator": "(attribute name: (identifier) @_) (attribute name: (qualified_name name: (identifier) @_))",
     "read": "(member_access_expression name: (identifier) @_)",
     "bound": "(parameter name: (identifier) @_) (variable_declarator name: (identifier) @_)",
+    "variable": """
+        (implicit_parameter) @_
+        (foreach_statement left: (identifier) @_)
+        (declaration_pattern name: (identifier) @_)
+        (declaration_expression name: (identifier) @_)
+        (catch_declaration name: (identifier) @_)
+        (tuple_pattern name: (identifier) @_)
+        (from_clause name: (identifier) @_)
+        (argument name: (identifier) @_)""",
     "import": "(using_directive) @_",
     "name": "(identifier) @_",
 }
@@ -316,6 +341,7 @@ _KOTLIN: Final = {
     "call": """
         (call_expression (simple_identifier) @_)
         (call_expression (navigation_expression (navigation_suffix (simple_identifier) @_)))
+        (infix_expression (_) (simple_identifier) @_ (_))
         (constructor_invocation (user_type (type_identifier) @_))""",
     "type": "(user_type (type_identifier) @_)",
     "base": """
@@ -331,6 +357,9 @@ _KOTLIN: Final = {
         (parameter (simple_identifier) @_)
         (class_parameter (simple_identifier) @_)
         (variable_declaration (simple_identifier) @_)""",
+    "variable": """
+        (catch_block (simple_identifier) @_)
+        (value_argument (simple_identifier) @_ (_))""",
     "import": "(import_header) @_",
     "name": "(simple_identifier) @_",
 }
@@ -351,6 +380,14 @@ _SWIFT: Final = {
     "decorator": "(attribute (user_type (type_identifier) @_))",
     "read": "(navigation_suffix suffix: (simple_identifier) @_)",
     "bound": "(parameter name: (simple_identifier) @_) (property_declaration name: (pattern (simple_identifier) @_))",
+    "variable": """
+        (pattern bound_identifier: (simple_identifier) @_)
+        (if_statement bound_identifier: (simple_identifier) @_)
+        (guard_statement bound_identifier: (simple_identifier) @_)
+        (while_statement bound_identifier: (simple_identifier) @_)
+        (lambda_parameter name: (simple_identifier) @_)
+        (parameter external_name: (simple_identifier) @_)
+        (value_argument_label (simple_identifier) @_)""",
     "import": "(import_declaration) @_",
     "name": "(simple_identifier) @_",
 }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from gitmem.chunking.bound_names import find_bound_names
 from gitmem.chunking.described_heads import find_descriptions
 from gitmem.chunking.further_names import add_further_names
 from gitmem.chunking.grammar import Node
@@ -71,7 +72,7 @@ _WITH_VARIABLES: Final = frozenset({"c", "cpp"})
 _TAGGED: Final = frozenset({"vue", "svelte", "astro"})
 """Languages whose names are tags."""
 
-_QUOTED: Final = re.compile(rb"'[^'\n]*'")
+_QUOTED: Final = re.compile(rb"""'[^'\n]*'|"(?:[^"\\\n]|\\.)*\"""")
 _QUOTES: Final = frozenset({b"'", b'"'})
 _OPENINGS: Final = frozenset({b"(", b"`"})
 _CALL_STARTS: Final = b"(`<?! "
@@ -85,6 +86,9 @@ _HASHED: Final = frozenset({"javascript", "typescript", "tsx"})
 
 _HASH: Final = ord("#")
 _DOT: Final = ord(".")
+
+_SHORT: Final = 2
+"""Letters of names that are hardly anything but variables, unless the file defines them."""
 
 _CHAIN_REACH: Final = 100
 """Bytes before a name in which the dot of a chain is looked for."""
@@ -192,14 +196,21 @@ def _find_places(
         _add_components(data, places, captures.get("name", ()))
         return places
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
-    known = imported.union(text for code, text in places.values() if code < DEFINING)
-    _add_mentions(data, places, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    fields = _fields(captures) if language == "c" else frozenset()
+    known = imported.union(text for at, (code, text) in places.items() if code < DEFINING and at not in fields)
+    bound = find_bound_names(data, captures, language)
+    _add_mentions(data, places, captures.get("name", ()), known, bound, bracketed=language in _CALLED_BY_BRACKETS)
     add_further_names(data, places, captures, language)
     _change_roles(data, places, language)
     for first, last in find_descriptions(data, language):
         for start in range(first, last):
             places.pop(start, None)
     return places
+
+
+def _fields(captures: Mapping[str, Sequence[Node]]) -> frozenset[int]:
+    """Return where the fields of structures of C are defined, which no bare name means."""
+    return frozenset(node.start_byte for node in captures.get("value", ()) if node.type == "field_identifier")
 
 
 def _change_roles(data: bytes, names: dict[int, tuple[int, bytes]], language: str) -> None:
@@ -216,7 +227,13 @@ def _is_chained(data: bytes, start: int) -> bool:
 
 
 def _add_mentions(
-    data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node], known: set[bytes], *, bracketed: bool
+    data: bytes,
+    names: dict[int, tuple[int, bytes]],
+    nodes: Iterable[Node],
+    known: set[bytes],
+    bound: frozenset[bytes] | None,
+    *,
+    bracketed: bool,
 ) -> None:
     """Add mentions of known names and, if calls show by brackets, mark the calls among all names."""
     # Most of a file's identifiers come by here, so the usual cases are decided by one byte, without a call.
@@ -234,7 +251,11 @@ def _add_mentions(
         if bracketed and ends[end] in _CALL_STARTS and _is_called(data, end):
             if len(text) <= MAX_NAME and text not in PRIMITIVES:
                 names[start] = _CALL, text
-        elif (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
+        elif len(text) <= MAX_NAME and (
+            text in known
+            or text[:1].isupper()
+            or (bound is not None and text not in bound and len(text) > _SHORT and text[:1] != b"`")
+        ):
             names[start] = _NAME, text
 
 
@@ -261,7 +282,7 @@ def _add_expression(
     text = data[start:end].strip()
     if text.replace(b"_", b"").isalnum() and not text[:1].isdigit():
         names.setdefault(data.index(text, start), (_NAME, text[:MAX_NAME]))
-    quoted = [string.span() for string in _QUOTED.finditer(data, start, end)] if b"'" in text else []
+    quoted = [string.span() for string in _QUOTED.finditer(data, start, end)] if b"'" in text or b'"' in text else []
     for code, pattern in references:
         for found in pattern.finditer(data, start, end):
             at = found.start(1)

@@ -17,7 +17,8 @@ _SPACED_CALL: Final = re.compile(
 _C_CALL: Final = re.compile(
     rb"(?<![\w$])(?!(?:if|while|for|switch|return|sizeof|alignof|typeof|decltype|defined|catch|do)\b)([A-Za-z_]\w*) ?\("
 )
-"""Calls in the bodies of macros."""
+_C_CONSTANT: Final = re.compile(rb"(?<![\w$])([A-Z_][A-Z0-9_]{2,})(?![\w$])")
+"""Calls, and constants in capitals, in the bodies of macros."""
 
 _COMMAND: Final = re.compile(rb"(?<![\w$.\-'\"/\\])([A-Za-z]+-[A-Za-z]\w+)\b(?!-)")
 """Commands of PowerShell: `Get-Item`."""
@@ -84,7 +85,10 @@ _OF_LANGUAGES: Final[Mapping[str, Sequence[tuple[str, re.Pattern[bytes]]]]] = {
         *_CALLS,
     ),
     "vala": (("call", _SPACED_CALL),),
-    **dict.fromkeys(("c", "cpp", "objc", "cuda", "arduino", "hlsl", "ispc", "glsl"), (("call", _C_CALL),)),
+    **dict.fromkeys(
+        ("c", "cpp", "objc", "cuda", "arduino", "hlsl", "ispc", "glsl"),
+        (("call", _C_CALL), ("name", _C_CONSTANT)),
+    ),
     **dict.fromkeys(("angular", "vue", "svelte", "astro"), (*_CALLS, ("read", _MEMBER), ("name", _BARE))),
     "blade": (*_CALLS, ("read", re.compile(rb"->(\w+)(?![\w(])"))),
     "powershell": (("call", _COMMAND), ("call", _MEMBER_CALL)),

@@ -196,7 +196,8 @@ class DirectUsages:
                 if not receiver.endswith(":"):
                     yield each, self._resolver.resolve_import(file, name, receiver)
             else:
-                resolution = self._resolver.resolve(file, name, receiver, each.line)
+                is_type = kind in ("type", "base")
+                resolution = self._resolver.resolve(file, name, receiver, each.line, is_type=is_type)
                 if kind == "read" and receiver and file.reads_fields:
                     resolution = resolution.without_functions()
                 elif kind == "call" and receiver and file.calls_methods:

@@ -9,7 +9,7 @@ _FAMILIES: Final = (
     ("python", NOTEBOOK_LANGUAGE),
     ("javascript", "typescript", "tsx", "vue", "svelte", "astro", "ejs", "angular", "qmljs"),
     ("java", "kotlin", "scala", "groovy"),
-    ("c", "cpp", "objc", "cuda"),
+    ("c", "cpp", "objc", "cuda", "arduino", "bison"),
     ("elixir", "erlang", "heex"),
     ("ocaml", "ocaml_interface"),
     ("fsharp", "fsharp_signature"),

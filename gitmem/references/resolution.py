@@ -51,8 +51,13 @@ class Resolver:
         self.classes = ClassMembers(names, self._by_name, self.resolve)
         self._exports = ModuleExports(names, self._by_name)
 
-    def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
-        """Return the definitions that a name with its receiver may mean at a line of a file."""
+    def resolve(self, file: FileNames, name: str, receiver: str, line: int, *, is_type: bool = False) -> Resolution:
+        """Return the definitions that a name with its receiver may mean at a line of a file.
+
+        A name that `is_type` is none of the members of a class around it: `struct prompt *prompt;`.
+        """
+        if is_type and not receiver:
+            return self._with_declared(file, self._resolve_bare(file, name, line, is_type=True))
         return self._with_declared(file, self._resolve(file, name, receiver, line))
 
     def _with_declared(self, file: FileNames, resolution: Resolution) -> Resolution:
@@ -107,8 +112,10 @@ class Resolver:
 
     # A bare name.
 
-    def _resolve_bare(self, file: FileNames, name: str, line: int) -> Resolution:
+    def _resolve_bare(self, file: FileNames, name: str, line: int, *, is_type: bool = False) -> Resolution:
         own = self._in_file(file, name, line)
+        if is_type:
+            own = [each for each in own if each.kind == CLASS or not each.container]
         if own and own[0].container and file.family in EXTENDED & BARE_MEMBERS:
             # A header may declare it, and other files may have overloads.
             own = unique([*own, *self.classes.own_members(file, name, line)])
@@ -118,6 +125,8 @@ class Resolver:
             return _resolution(matches, "file" if own else "import")
         if file.family in BARE_MEMBERS:
             members = self.classes.own_members(file, name, line)
+            if is_type:
+                members = [each for each in members if each.kind == CLASS]
             if members:
                 return _resolution(members, "class")
         for module in file.stars:

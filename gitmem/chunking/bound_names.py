@@ -1,0 +1,55 @@
+"""Find the names that the code of a file binds itself: variables, parameters and labels.
+
+In some languages a bare name may come from another file without an import: a constant of the same package, a field of
+the class in the header, a member of the class above. Every other identifier of a file is such a name.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gitmem.chunking.grammar import Node
+from gitmem.chunking.name_spelling import PRIMITIVES
+
+_KINDS: Final = ("bound", "variable")
+
+_C_WORDS: Final = frozenset(
+    b"struct union enum const volatile static extern inline void char int short long float double signed unsigned if"
+    b" else for while do return case break continue goto switch default sizeof typedef auto".split()
+)
+"""Words that stand in the arguments of macros, where the grammar takes them for names."""
+
+_WORDS: Final[Mapping[str, frozenset[bytes]]] = {
+    "go": frozenset({b"_"}),
+    "c": _C_WORDS,
+    "cpp": _C_WORDS | frozenset(b"class template typename operator public private protected final override".split()),
+    "java": frozenset(b"com org net io java javax".split()),
+    "kotlin": frozenset(b"it field value com org net io java javax kotlin".split()),
+    "csharp": frozenset(b"value _ nameof not and or".split()),
+    "swift": frozenset(b"_ newValue oldValue error".split()),
+}
+"""What is bound everywhere, by language: words of the language and the first parts of names of packages."""
+
+_PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)", re.MULTILINE)
+
+
+_EXTERN: Final = re.compile(rb"(?<!\w)extern\b(?:\s*\"C\")?[^;(){}=\"]*;")
+_DECLARED: Final = re.compile(rb"(\w+)\s*(?:\[[^\]]*\]\s*)*[,;]")
+_EXTERNAL: Final = frozenset({"c", "cpp", "objc", "cuda"})
+
+
+def find_external_variables(data: bytes, language: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the variables of C that `extern` declares, which are defined in another file: their starts and names."""
+    for declaration in _EXTERN.finditer(data) if language in _EXTERNAL and b"extern" in data else ():
+        yield from ((name.start(1), name[1]) for name in _DECLARED.finditer(data, *declaration.span()))
+
+
+def find_bound_names(data: bytes, captures: Mapping[str, Sequence[Node]], language: str) -> frozenset[bytes] | None:
+    """Return the names that a file binds; None for a language in which other names are imported or called."""
+    words = _WORDS.get(language)
+    if words is None:
+        return None
+    own = {data[node.start_byte : node.end_byte] for kind in _KINDS for node in captures.get(kind, ())}
+    package = _PACKAGE.search(data) if language in ("java", "kotlin") else None
+    own.difference_update(name for _, name in find_external_variables(data, language))
+    return PRIMITIVES.union(words, own, package[1].split(b".") if package else ())

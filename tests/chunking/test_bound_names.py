@@ -1,0 +1,109 @@
+"""Bare names that a file neither binds nor imports: they come from other files of the package, header or class."""
+
+import pytest
+
+from tests.chunking.names_in_file import names_of
+
+_GO = """package shop
+
+func run(cart *Cart, names ...string) (total int) {
+\tdelay, rest := initialDelay, names
+\tfor number, item := range allItems {
+\t\ttotal += number*item + priceLimit + len(rest)
+\t}
+\tswitch kind := thing.(type) {
+\tcase string:
+\t\tuse(kind, delay)
+\t}
+\tvar size int
+\treturn size
+}
+"""
+_C = """extern struct shop main_shop;
+static int own;
+int prices[LIMIT];
+struct cart { int lines; };
+int run(int kind, char *name, int rows[]) {
+  int lines = 2, *rest = &rows[1];
+  if (sizeof(struct cart) > min_size && main_shop.open)
+    return total_price + errno + lines + own + *rest;
+  return FOREACH(void, default_kind);
+}
+"""
+_CPP = """Shop::Shop(int size) : mem_(size) {
+  for (auto& item : items_) { auto [first, second] = item; use(first, second, kLimit, mem_); }
+}
+class Cart { Item& item_; int own() { return item_.price; } };
+"""
+_JAVA = """package shop.base;
+class Cart extends Base {
+    int run(int size, String... rest) {
+        for (Item item : allItems) { use(x -> x.price, (a, b) -> ratio, item); }
+        try (Reader reader = open()) { if (thing instanceof Item other) use(other, reader); }
+        catch (IOException problem) { log(problem, shop.base.Util.NONE); }
+        return size + inheritedLimit + ratio;
+    }
+}
+"""
+_KOTLIN = """package shop
+fun run(size: Int, names: List<String>) {
+    for (item in names) { use(item, width = size) }
+    names.map { name -> name + basePrice }
+    try { open() } catch (problem: Exception) { log(problem) }
+    val (first, second) = pairOf until it
+}
+"""
+_SWIFT = """func run(on shop: Shop, size: Int) {
+    if let cart = currentCart { use(cart, label: size) }
+    guard let total = cart.total else { return }
+    names.map { name, other in name + sharedPrefix }
+    send(.completed)
+}
+"""
+_CSHARP = """partial class Cart {
+    int Run(int size) {
+        foreach (var item in _items) { use(item, x => x.Price, (a, b) => a); }
+        if (thing is Item other && map.TryGetValue(size, out var found)) use(other, found, limit: size);
+        try { } catch (Exception problem) { log(problem); }
+        return size;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("go", _GO, "initialDelay allItems priceLimit thing"),
+        ("c", _C, "main_shop LIMIT min_size main_shop total_price errno own default_kind"),
+        ("cpp", _CPP, "items_ kLimit mem_ item_"),
+        ("java", _JAVA, "allItems ratio thing inheritedLimit ratio"),
+        ("kotlin", _KOTLIN, "basePrice pairOf"),
+        ("swift", _SWIFT, "currentCart names sharedPrefix completed"),
+        ("csharp", _CSHARP, "_items thing Item map Exception"),
+        ("typescript", "function f(size: number) { return size + width }\n", ""),
+    ],
+)
+def test_names_that_no_statement_binds_are_mentions(language: str, text: str, expected: str) -> None:
+    assert [name.rpartition(".")[2] for name in names_of(text, language, "name")] == expected.split()
+
+
+def test_a_field_of_a_structure_is_no_bare_name_in_c() -> None:
+    text = "struct cart { int lines; };\nint f(int lines) { return lines; }\n"
+    assert names_of(text, "c", "name") == []
+    assert names_of(text, "cpp", "name") == ["lines", "lines"]
+
+
+def test_infix_functions_of_kotlin_are_called() -> None:
+    assert names_of("val a = b until c shl 2\n", "kotlin", "call") == ["until", "shl"]
+
+
+def test_external_variables_of_c_are_declared_and_not_defined() -> None:
+    text = 'extern int first, second[2];\nextern "C" int third;\nint fourth;\n'
+    assert names_of(text, "c", "name") == ["first", "second", "third"]
+    assert names_of(text, "c", "value") == ["fourth"]
+
+
+def test_constants_in_the_bodies_of_macros_are_mentioned() -> None:
+    text = '#define ALL_MODES (MODE_A|MODE_B)\n#define TEXT "NO_NAME"\n'
+    assert names_of(text, "c", "name") == ["MODE_A", "MODE_B"]
