@@ -4,6 +4,7 @@ Every command and tool takes the same forms:
 
     path             the whole file
     path:12          one line; lines count from 1
+    path:12:5        the name at a column of a line, from 1, as compilers and editors write it
     path:10-40       lines, both included; `path#L10-L40` and `path#L12` mean the same
     path#symbol      the chunk of that symbol
     path:chunk_3     a chunk of the file, from 0
@@ -25,13 +26,15 @@ from gitmem.named_tuple import NamedTuple
 MAX_LINE: Final = 999_999_999
 """Largest line and chunk number."""
 
-FORMS: Final = "PATH, PATH:12, PATH:10-40, PATH#SYMBOL or BLOB:0"
+FORMS: Final = "PATH, PATH:12, PATH:12:5, PATH:10-40, PATH#SYMBOL or BLOB:0"
 """Accepted forms, for usage messages."""
 
 _BLOB: Final = lazy_pattern(r"[0-9a-f]{7,64}")
 _DIGITS: Final = lazy_pattern(r"[0-9]+")
 _FRAGMENT_LINES: Final = lazy_pattern(r"(?P<path>.+)#L(?P<first>[0-9]+)(?:-L?(?P<last>[0-9]+))?", re.DOTALL)
 _COLON_LINES: Final = lazy_pattern(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", re.DOTALL)
+_COLUMN: Final = lazy_pattern(r"(?P<path>.+):(?P<line>[0-9]+):(?P<column>[0-9]+)", re.DOTALL)
+_NUMBERED: Final = lazy_pattern(r".+:[0-9]+", re.DOTALL)
 _CHUNK: Final = lazy_pattern(r"(?P<path>.+):chunk_(?P<chunk>[0-9]+)", re.DOTALL)
 _MAX_DIGITS: Final = len(str(MAX_LINE))
 _OUT_OF_RANGE: Final = MAX_LINE + 1
@@ -57,6 +60,8 @@ class Location(NamedTuple):
     """Id of a blob, or its first hex digits."""
     chunk: int | None = None
     """Number of a chunk of the file or of `blob`, from 0."""
+    column: int | None = None
+    """Column of the line `lines.first`, in characters from 1."""
 
 
 def parse_location(text: str, has_path: Callable[[str], bool] | None = None) -> Location:
@@ -86,8 +91,11 @@ def format_location(location: Location) -> str:
         return path
     if lines.first != lines.last:
         return f"{path}:{lines.first}-{lines.last}"
-    # After a path that looks like an object id, a colon would begin the number of a chunk.
-    return f"{path}#L{lines.first}" if _BLOB.fullmatch(path) else f"{path}:{lines.first}"
+    if location.column is not None:
+        return f"{path}:{lines.first}:{location.column}"
+    # Behind an object id a colon would begin the number of a chunk, and behind a line that of a column.
+    is_ambiguous = _BLOB.fullmatch(path) or _NUMBERED.fullmatch(path)
+    return f"{path}#L{lines.first}" if is_ambiguous else f"{path}:{lines.first}"
 
 
 def _iter_readings(text: str) -> Iterator[Location]:
@@ -97,6 +105,9 @@ def _iter_readings(text: str) -> Iterator[Location]:
         yield Location(blob=blob, chunk=_number(digits))
     if match := _CHUNK.fullmatch(text):
         yield Location(match["path"], chunk=_number(match["chunk"]))
+    if match := _COLUMN.fullmatch(text):
+        line = _number(match["line"])
+        yield Location(match["path"], LineRange(line, line), column=_number(match["column"]))
     for form in (_FRAGMENT_LINES, _COLON_LINES):
         if match := form.fullmatch(text):
             first = _number(match["first"])
@@ -121,5 +132,7 @@ def _check_numbers(text: str, location: Location) -> None:
     first, last = location.lines
     if not 1 <= first <= MAX_LINE or last > MAX_LINE:
         raise UsageError(f"line number out of range in `{text}`", hint="lines are numbered from 1")
+    if location.column is not None and not 1 <= location.column <= MAX_LINE:
+        raise UsageError(f"column out of range in `{text}`", hint="columns are numbered from 1")
     if last < first:
         raise UsageError(f"last line before the first in `{text}`", hint="for example src/app.py:10-40")

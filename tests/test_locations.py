@@ -22,6 +22,7 @@ BLOBS = st.text(string.digits + "abcdef", min_size=7, max_size=64)
     [
         ("src/app.py", Location("src/app.py")),
         ("src/app.py:12", Location("src/app.py", LineRange(12, 12))),
+        ("src/app.py:12:5", Location("src/app.py", LineRange(12, 12), column=5)),
         ("src/app.py:10-40", Location("src/app.py", LineRange(10, 40))),
         ("src/app.py#L10-L40", Location("src/app.py", LineRange(10, 40))),
         ("src/app.py#L10-40", Location("src/app.py", LineRange(10, 40))),
@@ -54,6 +55,7 @@ def test_each_form_is_parsed(text: str, expected: Location) -> None:
         ("src/C#/main.cs", "src/C#/main.cs", Location("src/C#/main.cs")),
         ("src/C#/main.cs#Main", "src/C#/main.cs", Location("src/C#/main.cs", symbol="Main")),
         ("notes:12", "notes:12", Location("notes:12")),
+        ("notes:12:5", "notes:12", Location("notes:12", LineRange(5, 5))),
         ("a#b:12", "a", Location("a", symbol="b:12")),
         ("2ac8988:3", "2ac8988", Location("2ac8988", LineRange(3, 3))),
         ("2ac8988:3", "2ac8988:3", Location("2ac8988:3")),
@@ -75,6 +77,8 @@ def test_an_existing_path_decides_between_several_readings(text: str, path: str,
         ("a.py:1000000000", "line number out of range in `a.py:1000000000`"),
         ("a.py:1-1000000000", "line number out of range in `a.py:1-1000000000`"),
         ("a.py:" + "9" * 5000, "line number out of range in `a.py:999"),
+        ("a.py:1:0", "column out of range in `a.py:1:0`"),
+        ("a.py:0:1", "line number out of range in `a.py:0:1`"),
         ("a.py:40-10", "last line before the first in `a.py:40-10`"),
         ("2ac8988:1000000000", "chunk number out of range in `2ac8988:1000000000`"),
     ],
@@ -89,6 +93,12 @@ def test_numbers_that_no_file_has_are_refused(text: str, message: str) -> None:
 @given(PATHS, RANGES)
 def test_lines_of_any_path_are_read_back_as_written(path: str, lines: LineRange) -> None:
     location = Location(path, lines)
+    assert parse_location(format_location(location)) == location
+
+
+@given(PATHS.filter(lambda path: not path[-1].isdigit()), NUMBERS, NUMBERS)
+def test_columns_are_read_back_as_written(path: str, line: int, column: int) -> None:
+    location = Location(path, LineRange(line, line), column=column)
     assert parse_location(format_location(location)) == location
 
 

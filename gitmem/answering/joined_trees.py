@@ -10,6 +10,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from gitmem.answering.definition_lookup import definitions_at_location, whole_file
 from gitmem.answering.federated_query import require_members
 from gitmem.answering.map_path import MappedPath, resolve_path
 from gitmem.answering.repository_ids import parse_ids
@@ -24,9 +25,7 @@ from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.searched_trees import (
     OfRepositories,
     SearchedRepositories,
-    definition_of_location,
     path_weight,
-    whole_file,
 )
 from gitmem.answering.source_lines import read_source_lines
 from gitmem.answering.tree_packages import read_packages
@@ -202,14 +201,16 @@ class JoinedTrees:
     def place_name(self, number: int | None) -> str:
         return "these repositories" if number is None else self.members[number].name
 
-    def find_definition(self, number: int | None, text: str, folder: str) -> "Definition | None":
-        """Return the definition that a location names in a repository, without a number in the user's own one."""
+    def find_at(self, number: int | None, text: str, folder: str) -> "list[Definition] | None":
+        """Return the definitions of what a location in a repository means, without a number in the user's own one."""
         of = self.own if number is None else number
         if of is None:
             self._refuse_location(text)
             return None
-        definition = definition_of_location(self.members[of].searcher, text, folder if number is None else "")
-        return definition and definition._replace(entry=definition.entry + self._first[of])
+        member, inside = self.members[of], folder if number is None else ""
+        with self._open_blobs(of) as blobs:
+            found = definitions_at_location(member.searcher, text, inside, blobs)
+        return found and [each._replace(entry=each.entry + self._first[of]) for each in found]
 
     def find_file(self, number: int | None, text: str, folder: str) -> int | None:
         """Return the file of a repository whose path a text is, without a number in the user's own one."""

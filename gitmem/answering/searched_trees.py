@@ -8,14 +8,13 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gitmem.answering.answer import ViewState, view_state, with_tree
+from gitmem.answering.definition_lookup import definitions_at_location, whole_file
 from gitmem.answering.map_path import MappedPath, resolve_path
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.source_lines import read_source_lines
-from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
-from gitmem.locations import Location, parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.named_tuple import NamedTuple
 from gitmem.workspace import Workspace
@@ -97,8 +96,8 @@ class SearchedTrees(Protocol[State]):
     def place_name(self, number: int | None) -> str:
         """Return the words for a tree, or for all."""
 
-    def find_definition(self, number: int | None, text: str, folder: str) -> "Definition | None":
-        """Return the definition that a location names; None if the text is a name. Raises UsageError."""
+    def find_at(self, number: int | None, text: str, folder: str) -> "list[Definition] | None":
+        """Return the definitions of the name that a location means; None if the text is a name. Raises UsageError."""
 
     def find_file(self, number: int | None, text: str, folder: str) -> int | None:
         """Return the file whose path a text is, None if it is none or a component. Raises UsageError."""
@@ -165,8 +164,8 @@ class OneTree:
     def place_name(self, _number: int | None) -> str:
         return "this tree"
 
-    def find_definition(self, _number: int | None, text: str, folder: str) -> "Definition | None":
-        return definition_of_location(self.searcher, text, folder)
+    def find_at(self, _number: int | None, text: str, folder: str) -> "list[Definition] | None":
+        return definitions_at_location(self.searcher, text, folder, self._blobs)
 
     def find_file(self, _number: int | None, text: str, folder: str) -> int | None:
         return whole_file(self.searcher, text, folder)
@@ -241,42 +240,3 @@ def label_of(trees: SearchedTrees[State], entry: int) -> str:
     repository = trees.repository(entry)
     path = trees.names.file(entry).path
     return f"{repository}:{path}" if repository else path
-
-
-def whole_file(searcher: "Searcher", text: str, folder: str) -> int | None:
-    """Return the file of a tree whose path a text is, None if it is none or a component."""
-    from gitmem.answering.location_lookup import find_location, has_path
-    from gitmem.references.named_definitions import component_at
-
-    tree = searcher.indexed_tree
-    if not has_path(tree, text, folder):
-        return None
-    entry = find_location(tree, text, folder).entry
-    is_component = searcher.names.has_names(entry) and component_at(searcher.names, entry) is not None
-    return None if is_component else entry
-
-
-def definition_of_location(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
-    """Return the definition that a location names in a tree; None if the text is a name. Raises UsageError."""
-    from gitmem.answering.location_lookup import find_location, has_path
-    from gitmem.references.named_definitions import component_at, definition_at
-
-    tree = searcher.indexed_tree
-    location = parse_location(text, lambda path: has_path(tree, path, folder))
-    if location == Location(location.path) and not has_path(tree, location.path, folder):
-        return None
-    if location.symbol and not has_path(tree, location.path, folder):
-        return None  # `Type#member`
-    place = find_location(tree, text, folder)
-    path = path_text(tree.view.path(place.entry))
-    if not searcher.names.has_names(place.entry):
-        raise UsageError(f"no names are known in `{path}`", hint="it is not indexed yet, or not code")
-    if place.lines is None:
-        component = component_at(searcher.names, place.entry)
-        if component is not None:
-            return component
-        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
-    definition = definition_at(searcher.names, place.entry, *place.lines, place.symbol)
-    if definition is None:
-        raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")
-    return definition

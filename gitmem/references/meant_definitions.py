@@ -1,0 +1,54 @@
+"""Find the definitions that the references on some lines of a file mean, as a declaration or an import does."""
+
+import re
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from gitmem.arrays import is_among
+from gitmem.references.direct_usages import DirectUsages
+from gitmem.references.file_names import CODES, Definition
+from gitmem.references.resolution import Resolver
+from gitmem.references.tree_names import Names
+from gitmem.types import DEFINING
+
+_RANKS: Final = tuple(CODES[kind] for kind in ("call", "decorator", "import", "alias", "base", "name", "read", "type"))
+"""Kinds of references, what a line is about before others. Of a prototype, `Item *find(Cart *cart)`, the name comes before the types."""
+
+_MENTION: Final = CODES["name"]
+
+_WORD: Final = re.compile(r"[\w$]+")
+
+
+def word_at(line: str, column: int) -> str:
+    """Return the word at a column of a line, from 1, or right before it; "" if there is none."""
+    words = [word for word in _WORD.finditer(line) if word.start() < column <= word.end() + 1]
+    return words[-1][0] if words else ""
+
+
+def meant_at(names: Names, entry: int, first: int, last: int, word: str = "") -> dict[str, list[Definition]]:
+    """Return the definitions that references on some lines mean, by their names.
+
+    With a word, only references by that name count, and a definition on the lines means itself. Without one, those of
+    the kind that best says what a line is about.
+    """
+    file = names.file(entry)
+    occurrences = file.occurrences
+    own = [each for each in file.all_definitions() if word and each.name == word and first <= each.line <= last]
+    if own:
+        return {word: own}
+    direct = DirectUsages(names, Resolver(names), lambda: None)
+    on_lines = (occurrences.lines >= first) & (occurrences.lines <= last) & (occurrences.kinds >= DEFINING)
+    written = occurrences.at(np.flatnonzero(on_lines & is_among(occurrences.kinds, np.array(_RANKS))).tolist())
+    by_kind: dict[int, dict[str, list[Definition]]] = {}
+    for name in dict.fromkeys(each.name.decode("utf-8", "replace") for each in written):
+        for reference, resolution in direct.references(file, name) if word in ("", name) else ():
+            if first <= reference.line <= last and resolution.definitions:
+                meant = by_kind.setdefault(reference.kind, {}).setdefault(name, [])
+                meant += (each for each in resolution.definitions if each not in meant)
+    best = next((kind for kind in _RANKS if kind in by_kind), None)
+    if best is None:
+        return {}
+    # Behind the name of a prototype stand those of its parameters.
+    return dict(islice(by_kind[best].items(), 1 if best == _MENTION else None))
