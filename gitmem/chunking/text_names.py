@@ -1,9 +1,9 @@
 """Find definitions and calls that the text of a file shows and no node of its syntax tree.
 
-They are methods in comments of PHP, methods that statements of Ruby make from symbols, methods that routes of Laravel
-and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of pages, types of comments and names
-of default exports in JavaScript, the calls in templates of Elixir, and the names of packages in manifests of Rust and
-JavaScript.
+They are methods and types in comments of PHP, methods that statements of Ruby make from symbols, methods that strings
+of PHP and routes of Laravel and Rails name, initialisers of Swift, the labels of blocks of Terraform, elements of
+pages, types of comments and names of default exports in JavaScript, the calls in templates of Elixir, and the names of
+packages in manifests of Rust and JavaScript.
 """
 
 import re
@@ -36,6 +36,15 @@ _METHOD_TAG: Final = lazy_pattern(
 """`@method` in a comment of PHP. `static` and a type come before the name; a type has spaces only within brackets or
 next to a bar."""
 
+_PHP_DOCUMENTED: Final = lazy_pattern(
+    rb"@(?<=[*\s]@)(?:phpstan-|psalm-)?(?:(?:param(?:-out)?|return|var|throws|property(?:-read|-write)?|extends|implements"
+    rb"|mixin|use)[ \t]+|template(?:-covariant|-contravariant)?[ \t]+\w+[ \t]+of[ \t]+)"
+    rb"(?P<types>(?:[^\s(){}<>|]++|<[^\n<>]*(?:<[^\n<>]*>[^\n<>]*)*>|\{[^\n{}]*\}|\([^\n()]*\)|[ \t]*[|&][ \t]*)++)"
+)
+"""Types in a comment of PHP, up to the first blank outside of brackets."""
+
+_PHP_NAMED: Final = lazy_pattern(rb"(?<![\w$\\:'\"-])(?P<owner>\\?(?:\w+\\)*)(?P<name>[A-Z]\w*)(?![\w\\'\"(-])")
+
 _PHP_CLASSES: Final = frozenset({"class_declaration", "interface_declaration", "trait_declaration", "enum_declaration"})
 
 _MEMBER_STATEMENT: Final = lazy_pattern(
@@ -64,6 +73,9 @@ _LOCAL: Final = lazy_pattern(rb"^(?:  |\t)(?P<name>[A-Za-z_][\w-]*)[ \t]*=(?!=)"
 _RECEIVERS: Final = {b"variable": b"var"}
 
 _PHP_CALLABLE: Final = lazy_pattern(rb"(?<![\w\\])(?P<class>[\w\\]{1,200})::class,\s*['\"](?P<name>\w+)['\"]\s*\]")
+_PHP_OWN: Final = lazy_pattern(rb"(?:\[|\barray\()\s*(?P<class>\$this)\s*,\s*['\"](?P<name>\w+)['\"]\s*[\])]")
+"""Method of the own object that is passed on: `[$this, 'show']`."""
+
 _PHP_ACTION: Final = lazy_pattern(rb"['\"](?P<class>[\w\\]*Controller)@(?P<name>\w+)['\"]")
 """Methods that routes of Laravel name: `[PageController::class, 'show']` and `'PageController@show'`."""
 
@@ -128,10 +140,11 @@ def find_text_names(data: bytes, root: Node, language: str) -> Iterator[TextName
 
 
 def _php_names(data: bytes, root: Node) -> Iterator[TextName]:
-    """Yield the methods that only a comment declares, and those that are named in strings."""
+    """Yield the methods that only a comment declares, the types in comments, and methods that are named in strings."""
     if b"@method" in data:
         yield from _documented_methods(data, root)
-    for hint, pattern in ((b"::class", _PHP_CALLABLE), (b"Controller@", _PHP_ACTION)):
+    yield from _documented_types(data)
+    for hint, pattern in ((b"::class", _PHP_CALLABLE), (b"$this,", _PHP_OWN), (b"Controller@", _PHP_ACTION)):
         for found in pattern.finditer(data) if hint in data else ():
             yield TextName(found.start("name"), "call", found["name"], found["class"])
 
@@ -141,6 +154,13 @@ def _documented_methods(data: bytes, root: Node) -> Iterator[TextName]:
     for tag in _METHOD_TAG.finditer(data):
         if _documents_class(root.descendant_for_byte_range(tag.start(1), tag.end(1))):
             yield TextName(tag.start(1), "function", tag[1], b"")
+
+
+def _documented_types(data: bytes) -> Iterator[TextName]:
+    """Yield the classes of the types in comments of PHP."""
+    for tag in _PHP_DOCUMENTED.finditer(data) if b"/**" in data else ():
+        for named in _PHP_NAMED.finditer(data, *tag.span("types")):
+            yield TextName(named.start("name"), "type", named["name"], named["owner"].rstrip(b"\\") or named["owner"])
 
 
 def _ruby_names(data: bytes, _root: Node) -> Iterator[TextName]:

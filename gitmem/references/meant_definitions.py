@@ -14,7 +14,8 @@ from gitmem.references.tree_names import Names
 from gitmem.types import DEFINING
 
 _RANKS: Final = tuple(CODES[kind] for kind in ("call", "decorator", "import", "alias", "base", "name", "read", "type"))
-"""Kinds of references, what a line is about before others. Of a prototype, `Item *find(Cart *cart)`, the name comes before the types."""
+"""Kinds of references, the first of which says what a line is about. A prototype, `Item *find(Cart *cart)`, has types
+as well."""
 
 _MENTION: Final = CODES["name"]
 

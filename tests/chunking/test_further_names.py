@@ -50,6 +50,21 @@ _BLADE = """@include('x', ['a' => $page->isOpen() ? $page->chapter : null,
    'b' => $foo->barBaz()])
 <a href='{$entity->owner->getUrl()}'>@foreach($shelf->books as $book)
 """
+_PHP = """<?php
+class Cart {
+    /**
+     * @param array<string, Item|Shop\\Cart>|null $items Text of Items
+     * @param class-string<Reader>          $reader
+     * @phpstan-return array{tax: Tax, list: list<array<Item>>} Tax of all
+     * @var ?Total
+     * @template T of Kind|Other
+     * @throws \\Failure
+     * @extends Base<int>
+     * @see Other
+     */
+    function run() { usort($a, [$this, 'compare']); call(array($this, "show")); [$this, $b]; }
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -89,6 +104,8 @@ _BLADE = """@include('x', ['a' => $page->isOpen() ? $page->chapter : null,
         ("typescript", "export default class Cart { go() {} }\n", "class", "Cart"),
         ("typescript", "f(...rows(x), ...a.b());\n", "call", "f rows a.b"),
         ("php", "<?php f(...rows($x));\n", "call", "f rows"),
+        ("php", _PHP, "type", "Item Shop.Cart Reader Tax Item Total Kind Other \\\\.Failure Base"),
+        ("php", _PHP, "call", "usort $this.compare call $this.show"),
     ],
 )  # fmt: skip
 def test_names_are_found_in_the_ways_of_a_language(language: str, text: str, kind: str, expected: str) -> None:
