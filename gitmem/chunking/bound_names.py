@@ -19,13 +19,27 @@ _C_WORDS: Final = frozenset(
 )
 """Words that stand in the arguments of macros, where the grammar takes them for names."""
 
+_CPP_WORDS: Final = _C_WORDS | frozenset(
+    b"class template typename operator public private protected final override".split()
+)
+
 _WORDS: Final[Mapping[str, frozenset[bytes]]] = {
     "go": frozenset({b"_"}),
     "c": _C_WORDS,
-    "cpp": _C_WORDS | frozenset(b"class template typename operator public private protected final override".split()),
+    "objc": _C_WORDS
+    | frozenset(b"self super nil id in out nonatomic strong weak copy assign readonly readwrite".split()),
+    **dict.fromkeys(("cpp", "cuda", "arduino"), _CPP_WORDS),
     "java": frozenset(b"com org net io java javax".split()),
     "kotlin": frozenset(b"it field value com org net io java javax kotlin".split()),
     "csharp": frozenset(b"value _ nameof not and or".split()),
+    "scala": frozenset(
+        b"com org net io java javax lang util time scala this super with def not classOf math collection".split()
+    ),
+    "dart": frozenset(
+        b"this super context widget mounted override protected immutable sealed pragma deprecated runtimeType"
+        b" mustCallSuper visibleForTesting".split()
+    ),
+    "lua": frozenset(b"self _G vim string table math coroutine utf8 debug".split()),
     "swift": frozenset(b"_ newValue oldValue error".split()),
 }
 """What is bound everywhere, by language: words of the language and the first parts of names of packages."""

@@ -9,6 +9,21 @@ from typing import Final
 from gitmem.chunking.occurrence_patterns import Patterns
 
 _SCALA: Final = {
+    "variable": """
+        (parameter name: (identifier) @_)
+        (class_parameter name: (identifier) @_)
+        (val_definition pattern: (identifier) @_)
+        (var_definition pattern: (identifier) @_)
+        (enumerator . (identifier) @_)
+        (lambda_expression parameters: (identifier) @_)
+        (binding name: (identifier) @_)
+        (tuple_pattern (identifier) @_)
+        (typed_pattern pattern: (identifier) @_)
+        (case_class_pattern pattern: (identifier) @_)
+        (capture_pattern . (identifier) @_)
+        (case_clause pattern: (identifier) @_)
+        (assignment_expression left: (identifier) @_)
+        (package_identifier (identifier) @_)""",
     "call": """
         (call_expression function: (identifier) @_)
         (call_expression function: (field_expression field: (identifier) @_))

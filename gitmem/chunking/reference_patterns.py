@@ -22,9 +22,27 @@ _DART: Final = {
     "type": "(type_identifier) @_",
     "base": "(superclass (type_identifier) @_) (interfaces (type_identifier) @_) (mixins (type_identifier) @_)",
     "read": "(unconditional_assignable_selector (identifier) @_) (conditional_assignable_selector (identifier) @_)",
+    "variable": """
+        (formal_parameter (identifier) @_)
+        (initialized_variable_definition name: (identifier) @_)
+        (initialized_identifier . (identifier) @_)
+        (for_loop_parts name: (identifier) @_)
+        (catch_parameters (identifier) @_)
+        (pattern_variable_declaration (record_pattern (constant_pattern (identifier) @_)))
+        (variable_pattern (identifier) @_)
+        (super_formal_parameter (identifier) @_)
+        (label (identifier) @_)""",
     "name": "(identifier) @_",
 }
 _OBJC: Final = C_PATTERNS | {
+    "variable": C_PATTERNS["variable"]
+    + """
+        (method_parameter (identifier) @_)
+        (method_definition (identifier) @_)
+        (for_statement type: (_) (identifier) @_ (identifier))
+        (for_statement type: (_) (identifier) @_ (message_expression))
+        (for_statement type: (_) (identifier) @_ (field_expression))
+        (block_pointer_declarator declarator: (identifier) @_)""",
     "call": C_PATTERNS["call"] + "\n(message_expression method: (identifier) @_)",
     "base": """
         (class_interface superclass: (identifier) @_)
@@ -128,6 +146,10 @@ _BASH: Final = {"call": "(command name: (command_name) @_)", "name": "(word) @_"
 _CMAKE: Final = {"call": "(normal_command . (identifier) @_)", "mention": "(argument (unquoted_argument) @_)"}
 _LUA: Final = {
     "call": "(function_call . (_) @_)",
+    "variable": """
+        (variable_list name: (identifier) @_)
+        (parameters name: (identifier) @_)
+        (for_numeric_clause name: (identifier) @_)""",
     "read": "(dot_index_expression field: (identifier) @_)",
     "name": "(identifier) @_",
 }

@@ -69,6 +69,44 @@ _CSHARP = """partial class Cart {
     }
 }
 """
+_DART = """class Page extends Base {
+  Page(this.size, {super.key});
+  final int size;
+  @override
+  void build(Context context, WidgetRef ref) {
+    final cart = ref.watch(cartProvider);
+    final (first, second) = pairs;
+    for (final item in cart.items) { use(item, child: first, onTap: sharedHandler); }
+    names.map((name) => name + second + size);
+    try {} catch (problem, trace) { log(problem, trace); }
+  }
+}
+"""
+_SCALA = """package shop.base
+class Cart(rows: Int) extends Base {
+  val own = rows
+  def run(size: Int)(implicit log: Log): Int = {
+    val (first, second) = pairOf
+    for (item <- allItems; price = item.price) use(item, price, width = size)
+    names.map(name => name + sharedPrefix + own)
+    thing match { case Item(label) => label; case other: Shop => other }
+  }
+}
+"""
+_OBJC = """@implementation Cart
+- (int)total:(int)size with:(id)other {
+  for (id item in _items) { [item add:size]; }
+  void (^block)(int) = ^(int count) { [other use:count + kSharedLimit]; };
+  return size;
+}
+@end
+"""
+_LUA = """local shop, cart = require("shop"), other_cart
+local function run(size)
+  for number = 1, shared_limit do use(number, size) end
+  for key, item in pairs(cart) do use(key, item, shop) end
+end
+"""
 
 
 @pytest.mark.parametrize(
@@ -81,6 +119,10 @@ _CSHARP = """partial class Cart {
         ("kotlin", _KOTLIN, "basePrice pairOf"),
         ("swift", _SWIFT, "currentCart names sharedPrefix completed"),
         ("csharp", _CSHARP, "_items thing Item map Exception"),
+        ("dart", _DART, "size cartProvider pairs sharedHandler names size"),
+        ("scala", _SCALA, "rows pairOf allItems names sharedPrefix own thing"),
+        ("objc", _OBJC, "_items kSharedLimit"),
+        ("lua", _LUA, "other_cart shared_limit"),
         ("typescript", "function f(size: number) { return size + width }\n", ""),
     ],
 )

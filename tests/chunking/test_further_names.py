@@ -104,7 +104,7 @@ class Cart {
         ("typescript", "export default class Cart { go() {} }\n", "class", "Cart"),
         ("typescript", "f(...rows(x), ...a.b());\n", "call", "f rows a.b"),
         ("php", "<?php f(...rows($x));\n", "call", "f rows"),
-        ("php", _PHP, "type", "Item Shop.Cart Reader Tax Item Total Kind Other \\\\.Failure Base"),
+        ("php", _PHP, "type", "Item Shop.Cart Reader Tax Item Total Kind Other \\.Failure Base"),
         ("php", _PHP, "call", "usort $this.compare call $this.show"),
     ],
 )  # fmt: skip
