@@ -34,8 +34,8 @@ def definitions_at_location(
 ) -> "list[Definition] | None":
     """Return the definitions of the name that a location in a tree means; None if the text is a name.
 
-    A line means the definition on it or around it. One that only declares or imports a name means what that name
-    stands for, and so does a column. Raises UsageError.
+    A line means the definition on it or around it. One that only declares or imports a name means the
+    definitions of that name, and so does a column. Raises UsageError.
     """
     from gitmem.answering.location_lookup import find_location, has_path
     from gitmem.references.meant_definitions import meant_at
@@ -58,22 +58,23 @@ def definitions_at_location(
             return [component]
         raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
     if location.column is not None:
+        # Names are recorded by line, so the text says which of them stands at the column.
         word = _word_of(searcher, place.entry, place.lines.first, location.column, blobs)
-        meant = meant_at(names, place.entry, *place.lines, word) if word else {}
-        if not meant:
+        by_name = meant_at(names, place.entry, *place.lines, word) if word else {}
+        if not by_name:
             hint = f"gitmem usages {word}" if word else "name a column of a name"
-            raise UsageError(f"no definition of what stands at `{text}` is known", hint=hint)
-        return meant[word]
+            raise UsageError(f"no definition of the name at `{text}`", hint=hint)
+        return by_name[word]
     definition = definition_at(names, place.entry, *place.lines, place.symbol)
     if definition is not None:
         return [definition]
-    meant = meant_at(names, place.entry, *place.lines)
-    if not meant:
+    by_name = meant_at(names, place.entry, *place.lines)
+    if not by_name:
         raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")
-    if len(meant) > 1:
-        some = ", ".join(f"`{name}`" for name in list(meant)[:_MAX_NAMED])
+    if len(by_name) > 1:
+        some = ", ".join(f"`{name}`" for name in list(by_name)[:_MAX_NAMED])
         raise UsageError(f"`{text}` has several names", hint=f"add a column, `{text}:1`, or ask for a name: {some}")
-    return next(iter(meant.values()))
+    return next(iter(by_name.values()))
 
 
 def _word_of(searcher: "Searcher", entry: int, line: int, column: int, blobs: ObjectReader) -> str:

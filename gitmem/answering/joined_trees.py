@@ -202,7 +202,7 @@ class JoinedTrees:
         return "these repositories" if number is None else self.members[number].name
 
     def find_at(self, number: int | None, text: str, folder: str) -> "list[Definition] | None":
-        """Return the definitions of what a location in a repository means, without a number in the user's own one."""
+        """Return the definitions that a location in a repository means, without a number in the user's own one."""
         of = self.own if number is None else number
         if of is None:
             self._refuse_location(text)

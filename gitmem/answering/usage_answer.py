@@ -326,9 +326,9 @@ def _find_targets(
     """
     from gitmem.references.named_definitions import find_definitions, read_name
 
-    meant = trees.find_at(number, text, folder)
-    if meant:
-        return meant[0].name, (), meant, meant[0].name
+    definitions = trees.find_at(number, text, folder)
+    if definitions:
+        return definitions[0].name, (), definitions, definitions[0].name
     if number is None:
         refuse_published_id(text)
     qualifiers, name = read_name(trees.names, text.removesuffix("()"))

@@ -51,7 +51,7 @@ _DECLARATION: Final = re.compile(
 
 _END_OF_CLASS: Final = re.compile(rb"}\s*;")
 _END_OF_PART: Final = re.compile(rb"}\s*;|#")
-"""What may follow a macro that is the last one of a class, or before a directive."""
+"""Code behind a macro that is the last one of a class, or before a directive."""
 
 _NO_CODE: Final = re.compile(rb"//[^\n]*|/\*.*?\*/|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
 _ENUM: Final = re.compile(rb"\benum\b[^{};]*\{\Z")

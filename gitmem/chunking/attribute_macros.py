@@ -56,7 +56,7 @@ _LOCKING_PARTS: Final = tuple(b"GUARDED_ LOCK ACQUIRE RELEASE REQUIRES EXCLUDES 
 
 _NUMBERS: Final = re.compile(rb"\([ \t]*\d[\d \t,]*\)(?=[ \t]*\n?[ \t]*\**[A-Za-z_]\w*[ \t]*\()")
 _NUMBERED: Final = re.compile(rb"(?:[\w>][ \t]|\*)[ \t]*([A-Za-z_]\w*[ \t]*)\Z")
-"""What stands before the numbers of an attribute: a type, and its name."""
+"""Code before the numbers of an attribute: a type, and its name."""
 
 _STATEMENT: Final = re.compile(rb"(?:[;{}]|\b(?:else|do|return)|\b(?:if|for|while)\b[^;{}\n]*\))\s*\Z")
 _WORD: Final = re.compile(rb"[A-Za-z_]\w*")

@@ -39,10 +39,13 @@ _WORDS: Final[Mapping[str, frozenset[bytes]]] = {
         b"this super context widget mounted override protected immutable sealed pragma deprecated runtimeType"
         b" mustCallSuper visibleForTesting".split()
     ),
+    "fortran": frozenset(b"kind else end endif endfor enddo call use uses implicit module only".split()),
     "lua": frozenset(b"self _G vim string table math coroutine utf8 debug".split()),
-    "swift": frozenset(b"_ newValue oldValue error".split()),
+    "swift": frozenset(
+        b"_ self init newValue oldValue error default deprecated renamed macOS iOS tvOS watchOS visionOS".split()
+    ),
 }
-"""What is bound everywhere, by language: words of the language and the first parts of names of packages."""
+"""Names that count as bound everywhere, by language: its words, and the first parts of names of packages."""
 
 _PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)", re.MULTILINE)
 
@@ -63,6 +66,7 @@ def find_bound_names(data: bytes, captures: Mapping[str, Sequence[Node]], langua
     words = _WORDS.get(language)
     if words is None:
         return None
+    # The whole file counts: scopes would cost more than the few names that are variables elsewhere in the file.
     own = {data[node.start_byte : node.end_byte] for kind in _KINDS for node in captures.get(kind, ())}
     package = _PACKAGE.search(data) if language in ("java", "kotlin") else None
     own.difference_update(name for _, name in find_external_variables(data, language))

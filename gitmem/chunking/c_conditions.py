@@ -48,7 +48,7 @@ _HEAD: Final = re.compile(rb"\b(?:if|for|while|switch)\b[^;{}]*\)\Z")
 _CONTINUED: Final = re.compile(
     rb"(?:\s|//[^\n]*|/\*.*?\*/)*+(?:(?:else|catch)\b|&&|\|\||[,?|<>=)}%^]|:(?!:))", re.DOTALL
 )
-"""Beginning of a branch that continues what is before it."""
+"""Beginning of a branch that continues the code before it."""
 
 _MAX_LINES: Final = 30
 """Lines and comments that are passed over in the search for code above a directive."""
@@ -77,10 +77,10 @@ def without_inner_conditions(text: bytes, data: bytes, grammar: str) -> bytes:
     spans = find_inner_conditions(data)
     if not spans:
         return text
-    blanked = bytearray(text)
+    result = bytearray(text)
     for start, end in spans:
-        blanked[start:end] = _ANY.sub(b" ", text[start:end])
-    return bytes(blanked)
+        result[start:end] = _ANY.sub(b" ", text[start:end])
+    return bytes(result)
 
 
 def find_tested_macros(text: bytes) -> Iterator[tuple[int, bytes]]:
@@ -95,7 +95,7 @@ def find_tested_macros(text: bytes) -> Iterator[tuple[int, bytes]]:
 def find_inner_conditions(text: bytes) -> Sequence[tuple[int, int]]:
     """Return the spans to blank. None if the directives do not match each other.
 
-    The last ones are kept: the parser and the search for names ask for the same.
+    The last ones are choice: the parser and the search for names ask for the same.
     """
     if b"#" not in text:
         return ()
@@ -125,30 +125,32 @@ def _is_in_comment(text: bytes, place: int) -> bool:
 
 def _find_spans(text: bytes, directives: Sequence[re.Match[bytes]]) -> Iterator[tuple[int, int]]:
     """Yield the spans to blank, those of inner conditions before those of outer ones."""
-    opened: list[list[_Branch]] = []
+    conditions: list[list[_Branch]] = []
     last = 0
     for directive in directives:
-        if opened:
-            opened[-1][-1].add(_depth(text, last, directive.start(1)))
+        if conditions:
+            conditions[-1][-1].add(_depth(text, last, directive.start(1)))
         last = directive.end(1)
         if directive[2] in _OPENING:
-            opened.append([_Branch(directive)])
+            conditions.append([_Branch(directive)])
             continue
-        opened[-1].append(_Branch(directive))
+        conditions[-1].append(_Branch(directive))
         if directive[2] == b"endif":
-            parts = opened.pop()
+            parts = conditions.pop()
             branches = parts[:-1]
-            kept = next((branch for branch in branches if not branch.is_never), branches[0])
+            choice = next((branch for branch in branches if not branch.is_never), branches[0])
+            # A condition that stays counts in none of the outer ones: its branches close their brackets.
             is_matched = all(branch.depth == _NONE for branch in branches)
             if is_matched and _is_around_whole_parts(text, parts):
                 continue
+            # All branches are code that may stand together, or there is only one.
             keeps_all = is_matched and (len(branches) == 1 or _has_entries(text, parts))
             for branch, following in pairwise(parts):
-                is_kept = keeps_all or branch is kept
+                is_kept = keeps_all or branch is choice
                 yield branch.start, branch.end if is_kept else following.start
             yield parts[-1].start, parts[-1].end
-            if opened:
-                opened[-1][-1].add(kept.depth)
+            if conditions:
+                conditions[-1][-1].add(choice.depth)
 
 
 def _depth(text: bytes, start: int, end: int) -> tuple[int, int]:
@@ -197,6 +199,7 @@ def _code_above(text: bytes, start: int, end: int) -> bytes:
             break
         first = text.rfind(b"\n", start, end) + 1 or start
         line = text[first:end].strip()
+        # A comment may have lines that look like code.
         if line[-2:] == b"*/":
             opening = text.rfind(b"/*", start, end)
             end = opening if opening >= 0 else start

@@ -111,6 +111,7 @@ def _prototypes(data: bytes, places: Places, captures: Captures) -> None:
 def _external_variables(data: bytes, places: Places, _captures: Captures) -> None:
     """Turn the variables of C that `extern` declares into mentions, as prototypes are."""
     for start, name in find_external_variables(data, "c"):
+        # Top-level ones are values so far; those behind the guard of a header are nothing yet.
         if len(name) <= MAX_NAME and places.get(start, (_VALUE, name))[0] == _VALUE:
             places[start] = _NAME, name
 

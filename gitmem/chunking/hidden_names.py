@@ -29,6 +29,7 @@ def _in_c(data: bytes) -> Iterator[HiddenName]:
     for find in (find_attribute_macros, find_fixtures):
         yield from (HiddenName(start, name, "type", start) for start, name in find(data))
     yield from find_annotation_names(data)
+    # The parser shows the macros of all other conditions.
     yield from (HiddenName(start, name, "name", start) for start, name in find_tested_macros(data))
 
 

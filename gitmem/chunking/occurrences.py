@@ -251,6 +251,7 @@ def _add_mentions(
         if bracketed and ends[end] in _CALL_STARTS and _is_called(data, end):
             if len(text) <= MAX_NAME and text not in PRIMITIVES:
                 names[start] = _CALL, text
+        # Words between backticks, as in Kotlin, are written in another way where they are defined.
         elif len(text) <= MAX_NAME and (
             text in known
             or text[:1].isupper()

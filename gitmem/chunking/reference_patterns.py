@@ -147,6 +147,7 @@ _CMAKE: Final = {"call": "(normal_command . (identifier) @_)", "mention": "(argu
 _LUA: Final = {
     "call": "(function_call . (_) @_)",
     "variable": """
+        (field name: (identifier) @_)
         (variable_list name: (identifier) @_)
         (parameters name: (identifier) @_)
         (for_numeric_clause name: (identifier) @_)""",
@@ -169,6 +170,14 @@ _FORTRAN: Final = {
     "call": "(call_expression . (_) @_) (subroutine_call . (_) @_)",
     "type": "(derived_type name: (type_name) @_)",
     "base": "(base_type_specifier (identifier) @_)",
+    "variable": """
+        (variable_declaration declarator: (identifier) @_)
+        (init_declarator left: (identifier) @_)
+        (sized_declarator (identifier) @_)
+        (parameters (identifier) @_)
+        (function_result (identifier) @_)
+        (association name: (identifier) @_)
+        (keyword_argument name: (identifier) @_)""",
     "name": "(identifier) @_",
 }
 _VHDL: Final = {

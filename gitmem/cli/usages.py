@@ -64,7 +64,8 @@ def command(
     """Show who defines, calls, extends, imports or mentions a name.
 
     NAME may be qualified by classes, packages and folders (Flask.make_response, flask.Flask, com.shop.Cart). LOCATION
-    is PATH:LINE for the definition at or around a line, PATH#SYMBOL, or the path of a component (Vue, Svelte, Astro,
+    is PATH:LINE for the definition at or around a line, or else the name that the line declares or imports;
+    PATH:LINE:COLUMN for the name at a column; PATH#SYMBOL; or the path of a component (Vue, Svelte, Astro,
     Razor, QML), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
     importers include or render it. The path of any other file shows what imports it, and text with its name. A
     constructor, such as Cart.__init__, is called where an object of its class is created, and subclasses are all types
@@ -82,6 +83,7 @@ def command(
       gitmem usages --relation callers --depth 2 src/flask/app.py:1224
       gitmem usages --rev v0.12 --relation subclasses SessionInterface
       gitmem usages --changed main...HEAD --relation callers url_for
+      gitmem usages include/uv.h:1374
       gitmem usages --relation tests Flask.url_for
       gitmem usages --relation text DATABASE_URL
       gitmem usages app/views/orders/_form.html.erb

@@ -14,7 +14,7 @@ from gitmem.references.tree_names import Names
 from gitmem.types import DEFINING
 
 _RANKS: Final = tuple(CODES[kind] for kind in ("call", "decorator", "import", "alias", "base", "name", "read", "type"))
-"""Kinds of references, the first of which says what a line is about. A prototype, `Item *find(Cart *cart)`, has types
+"""Kinds of references, the most telling ones first. A prototype, `Item *find(Cart *cart)`, has types
 as well."""
 
 _MENTION: Final = CODES["name"]
@@ -32,22 +32,23 @@ def meant_at(names: Names, entry: int, first: int, last: int, word: str = "") ->
     """Return the definitions that references on some lines mean, by their names.
 
     With a word, only references by that name count, and a definition on the lines means itself. Without one, those of
-    the kind that best says what a line is about.
+    the most telling kind.
     """
     file = names.file(entry)
     occurrences = file.occurrences
     own = [each for each in file.all_definitions() if word and each.name == word and first <= each.line <= last]
     if own:
         return {word: own}
+    # Only names on the lines are resolved, as those in the whole file are for usages.
     direct = DirectUsages(names, Resolver(names), lambda: None)
     on_lines = (occurrences.lines >= first) & (occurrences.lines <= last) & (occurrences.kinds >= DEFINING)
-    written = occurrences.at(np.flatnonzero(on_lines & is_among(occurrences.kinds, np.array(_RANKS))).tolist())
+    references = occurrences.at(np.flatnonzero(on_lines & is_among(occurrences.kinds, np.array(_RANKS))).tolist())
     by_kind: dict[int, dict[str, list[Definition]]] = {}
-    for name in dict.fromkeys(each.name.decode("utf-8", "replace") for each in written):
+    for name in dict.fromkeys(each.name.decode("utf-8", "replace") for each in references):
         for reference, resolution in direct.references(file, name) if word in ("", name) else ():
             if first <= reference.line <= last and resolution.definitions:
-                meant = by_kind.setdefault(reference.kind, {}).setdefault(name, [])
-                meant += (each for each in resolution.definitions if each not in meant)
+                definitions = by_kind.setdefault(reference.kind, {}).setdefault(name, [])
+                definitions += (each for each in resolution.definitions if each not in definitions)
     best = next((kind for kind in _RANKS if kind in by_kind), None)
     if best is None:
         return {}

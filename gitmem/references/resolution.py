@@ -125,6 +125,7 @@ class Resolver:
             return _resolution(matches, "file" if own else "import")
         if file.family in BARE_MEMBERS:
             members = self.classes.own_members(file, name, line)
+            # A field may have the name of its type.
             if is_type:
                 members = [each for each in members if each.kind == CLASS]
             if members:

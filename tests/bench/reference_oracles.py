@@ -86,6 +86,7 @@ def _ask_checker(checker: Callable[..., Iterable[set[tuple[str, int]] | None]]) 
 def _ask_clangd(
     root: Path, names: Sequence[AskedName], _files: Sequence[str], options: argparse.Namespace
 ) -> Iterator[Lines]:
+    # References are those of the index, so all files are compiled first.
     with clangd_server(root, names[0].place.path, options) as server:
         yield from _ask_server(server, root, names, "cpp")
 
@@ -100,9 +101,9 @@ def _ask_intelephense(
 def _ask_server(server: LanguageServer, root: Path, names: Sequence[AskedName], language: str) -> Iterator[Lines]:
     for place, name in names:
         server.open(place.path, language)
-        listed = (each for each in server.symbols(place.path, language) if each.line == place.line)
+        symbols = (each for each in server.symbols(place.path, language) if each.line == place.line)
         # clangd lists no macro. Other names without a symbol are local variables.
-        if not _is_macro(root, place) and not any(each.name == name and is_definition(each) for each in listed):
+        if not _is_macro(root, place) and not any(each.name == name and is_definition(each) for each in symbols):
             yield set()
             continue
         found = server.places("references", *place, context={"includeDeclaration": False})

@@ -1,7 +1,6 @@
-"""Lines that refer to names of modules, compared with those that an oracle finds: recall of all relations.
+"""Lines that refer to definitions, compared with those that an oracle finds: recall of all relations.
 
-Definitions are functions, classes, types and constants at the top of plain modules, in random order. The oracle is
-jedi, an extra, for Python, or with `--typescript` the language service of TypeScript for that and JavaScript. It reads
+Definitions are functions, classes, members, variables and constants of plain files, in random order. The oracle reads
 every file with the name, so names in many files are left out.
 """
 
@@ -41,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories, the oracle and the size of the sample."""
     add_subject_options(parser, 500)
     parser.add_argument("--names", type=int, default=60, help="definitions of each repository")
-    parser.add_argument("--oracle", choices=sorted(REFERENCE_ORACLES), default="jedi", help="who knows the references")
+    parser.add_argument("--oracle", choices=sorted(REFERENCE_ORACLES), help="who knows the references, by default jedi")
     parser.add_argument("--server", metavar="COMMAND", help="command of a language server")
     parser.add_argument("--typescript", type=Path, metavar="FOLDER", help="installed package `typescript`")
     parser.add_argument("--misses", action="store_true", help="print the lines that only the oracle finds")
@@ -58,10 +57,10 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             found = total = 0
             for asked, expected in _expected(subject.path, options):
                 lines = _lines_of(searcher, asked.place) if expected else set()
-                missed = expected - (lines or set())
-                total, found = total + len(expected), found + len(expected) - len(missed)
+                misses = expected - (lines or set())
+                total, found = total + len(expected), found + len(expected) - len(misses)
                 where = "no definition at" if lines is None else "named in"
-                for path, line in sorted(missed) if options.misses else ():
+                for path, line in sorted(misses) if options.misses else ():
                     print(f"{path}:{line}: {asked.name}, {where} {asked.place.path}:{asked.place.line}")
             recall = found / total if total else None
             figures.append(Figure(subject.name, "lines that refer to definitions", total))
@@ -82,7 +81,7 @@ def _lines_of(searcher: Searcher, name: AskedCall) -> Lines | None:
 
 def _expected(root: Path, options: argparse.Namespace) -> Iterator[tuple[AskedName, Lines]]:
     """Yield definitions in random order, each with the lines that refer to it, as the oracle knows them."""
-    oracle = REFERENCE_ORACLES[options.oracle]
+    oracle = REFERENCE_ORACLES[options.oracle or ("typescript" if options.typescript else "jedi")]
     files = sorted({path for path in git(root, "ls-files", "-z", "--", *oracle.files).split("\0") if path})
     names = [name for path in files if not path_role(path) for name in _definitions(root, path, oracle.definition)]
     random.Random(7).shuffle(names)

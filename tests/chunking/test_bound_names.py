@@ -107,6 +107,21 @@ local function run(size)
   for key, item in pairs(cart) do use(key, item, shop) end
 end
 """
+_FORTRAN = """module cart
+  use constants
+  integer, parameter :: rows = 3, twice = default_rows
+  real :: grid(rows)
+contains
+  function total(first, size) result(amount)
+    real :: first, amount
+    integer :: size, number
+    do number = 1, max_steps
+      amount = first + tolerance * grid(number)
+    end do
+    call add(size, shared_flag, key=number)
+  end function
+end module
+"""
 
 
 @pytest.mark.parametrize(
@@ -123,6 +138,7 @@ end
         ("scala", _SCALA, "rows pairOf allItems names sharedPrefix own thing"),
         ("objc", _OBJC, "_items kSharedLimit"),
         ("lua", _LUA, "other_cart shared_limit"),
+        ("fortran", _FORTRAN, "default_rows max_steps tolerance shared_flag"),
         ("typescript", "function f(size: number) { return size + width }\n", ""),
     ],
 )
@@ -144,6 +160,8 @@ def test_external_variables_of_c_are_declared_and_not_defined() -> None:
     text = 'extern int first, second[2];\nextern "C" int third;\nint fourth;\n'
     assert names_of(text, "c", "name") == ["first", "second", "third"]
     assert names_of(text, "c", "value") == ["fourth"]
+    guarded = "#ifndef A\nextern int first;\n#endif\nint f(void) { return first; }\n"
+    assert names_of(guarded, "c", "name") == ["A", "first", "first"]
 
 
 def test_constants_in_the_bodies_of_macros_are_mentioned() -> None:

@@ -87,8 +87,8 @@ def test_code_behind_conditions_in_statements_has_its_units() -> None:
 
 
 def test_macros_of_blanked_directives_are_mentioned() -> None:
-    tested = [name for _, name in find_tested_macros(SOURCE.encode())]
-    assert tested == [b"SMALL", b"LARGE", b"WITH_TAX", b"NDEBUG", b"EXTRA", b"WITH_GOTO"]
+    macros = [name for _, name in find_tested_macros(SOURCE.encode())]
+    assert macros == [b"SMALL", b"LARGE", b"WITH_TAX", b"NDEBUG", b"EXTRA", b"WITH_GOTO"]
     assert names_of(SOURCE, "c", "name") == ["SMALL", "LARGE", "WITH_TAX", "NDEBUG", "EXTRA", "WITH_GOTO"]
 
 
@@ -99,6 +99,7 @@ def test_macros_of_blanked_directives_are_mentioned() -> None:
         ("#if 0\nif (a) {\n#else\nif (b) {\n#endif\n}\n", "if (b) {\n}"),
         ("int a[] = {\n#if X\n  1,\n#else\n  2,\n#endif\n};\n", "int a[] = {\n  1,\n  2,\n};"),
         ("f(a,\n#if X\n  b);\n#else\n  c);\n#endif\n", "f(a,\n  b);"),
+        ("#if X\n  if (a)\n#else\n  if (b)\n#endif\n  f();\n", "  if (a)\n  f();"),
         ("A::A() : a(1)\n#if X\n  , b(2)\n#endif\n{}\n", "A::A() : a(1)\n  , b(2)\n{}"),
         # An outer condition counts the branch of the inner one that remains.
         ("#if X\n#if Y\nif (a) {\n#else\nif (b) {\n#endif\n#endif\n}\n", "if (a) {\n}"),

@@ -34,6 +34,8 @@ int main(void) {
     "c/use.c": "int run(void) { return parse_shop(1); }\n",
     "cpp/stack.h": "class Stack {\n  int depth();\n  int size_of_all;\n  int& limit_;\n};\n",
     "cpp/stack.cc": "int Stack::depth() {\n  return size_of_all + limit_;\n}\nStack::Stack() : size_of_all(0) {}\n",
+    "cpp/total.h": "struct Rows { int size_of_rows; };\nint total_of(int size_of_rows);\n",
+    "cpp/total.cc": "int total_of(int size) { return size; }\n",
     "go/limits.go": "package shop\n\nconst (\n\tpriceLimit = 3\n\tsizeLimit  = 4\n)\n\ntype Spec int\n",
     "go/run.go": """package shop
 
@@ -50,7 +52,7 @@ func run(sizeLimit int) int {
     "kt/Base.kt": "package shop\n\nval basePrice = 3\nopen class Base { val inheritedTax = 1 }\n",
     "kt/Cart.kt": "package shop\n\nclass Cart : Base() {\n    fun total() = basePrice + inheritedTax\n}\n",
     "java/shop/Base.java": "package shop;\nclass Base {\n    protected int inheritedTax = 1;\n}\n",
-    "java/shop/Cart.java": "package shop;\nclass Cart extends Base {\n    int total() { return inheritedTax * 2; }\n}\n",
+    "java/shop/Cart.java": "package shop;\nclass Cart extends Base {\n    int total() { return inheritedTax; }\n}\n",
     "cs/Cart.cs": "partial class Cart {\n    private int _rows = 1;\n}\n",
     "cs/Cart.Total.cs": "partial class Cart {\n    int Total() { return _rows * 2; }\n}\n",
     "py/base.py": "RATE = 2\n\n\ndef total(size):\n    return size * RATE\n",
@@ -70,6 +72,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("c/shop.h:4", "c/shop.c:3"),
         ("c/shop.h:5", "c/shop.c:4"),
         ("c/shop.h:6", "c/shop.c:2"),
+        ("cpp/total.h:2", "cpp/total.cc:1"),
         ("c/shop.h:5:23", "c/shop.c:3"),
         ("c/main.c:3:12", "c/shop.c:4"),
         ("c/main.c:3:30", "c/shop.c:2"),
@@ -92,10 +95,10 @@ def test_a_line_or_column_means_the_definition_of_its_name(shop: Searcher, place
     [
         ("py/use.py:3", "no definition at or around `py/use.py:3`"),
         ("py/use.py:2", "`py/use.py:2` has several names"),
-        ("py/use.py:3:8", "no definition of what stands at `py/use.py:3:8` is known"),
-        ("py/use.py:4:1", "no definition of what stands at `py/use.py:4:1` is known"),
-        ("py/use.py:5:99", "no definition of what stands at `py/use.py:5:99` is known"),
-        ("py/use.py:99:1", "no definition of what stands at `py/use.py:99:1` is known"),
+        ("py/use.py:3:8", "no definition of the name at `py/use.py:3:8`"),
+        ("py/use.py:4:1", "no definition of the name at `py/use.py:4:1`"),
+        ("py/use.py:5:99", "no definition of the name at `py/use.py:5:99`"),
+        ("py/use.py:99:1", "no definition of the name at `py/use.py:99:1`"),
     ],
 )
 def test_a_line_without_a_known_name_is_refused(shop: Searcher, place: str, message: str) -> None:
