@@ -34,8 +34,8 @@ int main(void) {
     "c/use.c": "int run(void) { return parse_shop(1); }\n",
     "cpp/stack.h": "class Stack {\n  int depth();\n  int size_of_all;\n  int& limit_;\n};\n",
     "cpp/stack.cc": "int Stack::depth() {\n  return size_of_all + limit_;\n}\nStack::Stack() : size_of_all(0) {}\n",
-    "cpp/total.h": "struct Rows { int size_of_rows; };\nint total_of(int size_of_rows);\n",
-    "cpp/total.cc": "int total_of(int size) { return size; }\n",
+    "c/depth.h": "enum { depth_limit };\nint depth_of(int depth_limit);\n",
+    "c/depth.c": "int depth_of(int size) { return size; }\n",
     "go/limits.go": "package shop\n\nconst (\n\tpriceLimit = 3\n\tsizeLimit  = 4\n)\n\ntype Spec int\n",
     "go/run.go": """package shop
 
@@ -72,7 +72,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("c/shop.h:4", "c/shop.c:3"),
         ("c/shop.h:5", "c/shop.c:4"),
         ("c/shop.h:6", "c/shop.c:2"),
-        ("cpp/total.h:2", "cpp/total.cc:1"),
+        ("c/depth.h:2", "c/depth.c:1"),
         ("c/shop.h:5:23", "c/shop.c:3"),
         ("c/main.c:3:12", "c/shop.c:4"),
         ("c/main.c:3:30", "c/shop.c:2"),
