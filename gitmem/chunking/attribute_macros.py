@@ -15,7 +15,7 @@ project they are named after: `int count ABSL_GUARDED_BY(mutex);`, `void run() E
 A call with nothing but numbers before the name of a function is an attribute: `void printflike(1, 2) log(`.
 
 Before the name of a function, words in capitals are attributes if another word is the type. If all words but qualifiers
-are in capitals, the first one is the type: `static DWORD WINAPI run(`.
+are in capitals, the first one is the type: `static DWORD WINAPI run(`. A constructor has none.
 """
 
 import re
@@ -40,6 +40,11 @@ _FUNCTION: Final = re.compile(
     rb"(?=[A-Za-z_~]\w*(?:::~?\w+)*\s*\()",
 )
 """Words before the name of a function; the name may stand on the next line."""
+
+_CONSTRUCTOR: Final = re.compile(
+    rb"\n[ \t]*+((?:[A-Z_][A-Z0-9_]{2,}[ \t]+)++)(?=([A-Za-z_]\w*)(?:<[^<>\n;{}()]*>)?::~?\2\s*\()"
+)
+"""Macros before a constructor or destructor outside of its class, which has no type."""
 
 _SIGNAL: Final = re.compile(rb"emit(?=[ \t]+[A-Za-z_][\w.:>()-]*\()")
 """Word of Qt before a call, with which the call looks like a declaration."""
@@ -104,6 +109,7 @@ def _find_spans(data: bytes) -> Sequence[tuple[int, int]]:
     lines = b"\n" + data
     for head in _FUNCTION.finditer(lines):
         spans += [(start - 1, end - 1) for start, end in _attributes(lines, head)]
+    spans += [(start - 1, end - 1) for start, end in (head.span(1) for head in _CONSTRUCTOR.finditer(lines))]
     if any(part in data for part in _LOCKING_PARTS):
         spans += [macro.span(1) for macro in _LOCKING.finditer(data) if not _begins(data, macro.start())]
     spans += _numbered(data)

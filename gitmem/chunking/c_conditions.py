@@ -18,10 +18,12 @@ from typing import Final
 
 LANGUAGES: Final = frozenset({"c", "cpp", "cuda", "arduino"})
 _DIRECTIVE: Final = re.compile(
-    rb"\n[ \t]*+(#[ \t]*+(if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\]|\\\r?.)*+)", re.DOTALL
+    rb"\n[ \t]*+(#[ \t]*+(if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\/]|/\*.*?\*/|/|\\\r?.)*+)", re.DOTALL
 )
+"""Directive, with the comment behind it, which may have several lines."""
+
 _OPENING: Final = frozenset({b"if", b"ifdef", b"ifndef"})
-_WORD: Final = re.compile(rb"[A-Za-z_]\w*")
+_WORD: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|([A-Za-z_]\w*)", re.DOTALL)
 _DIRECTIVE_WORDS: Final = _OPENING.union(b"elif else endif defined __has_include".split())
 _NEVER: Final = re.compile(rb"#\s*if\s+0\b")
 _NO_CODE: Final = re.compile(
@@ -88,7 +90,7 @@ def find_tested_macros(text: bytes) -> Iterator[tuple[int, bytes]]:
     for start, end in find_inner_conditions(text):
         directive = _DIRECTIVE.match(b"\n" + text[start:end])
         words = _WORD.finditer(text, start, start + directive.end() - 1) if directive is not None else ()
-        yield from ((word.start(), word[0]) for word in words if word[0] not in _DIRECTIVE_WORDS)
+        yield from ((word.start(), word[1]) for word in words if word[1] and word[1] not in _DIRECTIVE_WORDS)
 
 
 @lru_cache(maxsize=1)

@@ -107,7 +107,14 @@ def _ask_server(server: LanguageServer, root: Path, names: Sequence[AskedName], 
             yield set()
             continue
         found = server.places("references", *place, context={"includeDeclaration": False})
-        yield {(path.relative_to(root).as_posix(), line) for path, line in found if path.is_relative_to(root)}
+        lines = {(path.relative_to(root).as_posix(), line) for path, line in found if path.is_relative_to(root)}
+        yield {each for each in lines if not _is_declared(server, name, *each, language)}
+
+
+def _is_declared(server: LanguageServer, name: str, path: str, line: int, language: str) -> bool:
+    """Return whether a line is no reference: it declares a constructor, an override, or a member outside its class."""
+    symbols = (each for each in server.symbols(path, language) if each.line == line)
+    return any(each.name == name or f"{name}::" in each.name for each in symbols)
 
 
 def _is_macro(root: Path, place: AskedCall) -> bool:

@@ -87,9 +87,13 @@ def _expected(root: Path, options: argparse.Namespace) -> Iterator[tuple[AskedNa
     random.Random(7).shuffle(names)
     rare = (each for each in names if _count_files(root, each.name, oracle.files) <= _MAX_FILES)
     sample = list(islice(rare, options.names))
-    known = set(files)
+    texts: dict[str, list[str]] = {}
     for asked, lines in zip(sample, oracle.answer(root, sample, oracle.files, options), strict=True):
-        yield asked, {(path, line) for path, line in lines if path in known} - {(asked.place.path, asked.place.line)}
+        for path in {path for path, _ in lines} & set(files) - set(texts):
+            texts[path] = (root / path).read_text("utf-8", "replace").split("\n")
+        # In the expansion of a macro and under another name a definition is referred to without its own.
+        named = {(path, line) for path, line in lines if path in texts and asked.name in texts[path][line - 1]}
+        yield asked, named - {(asked.place.path, asked.place.line)}
 
 
 def _definitions(root: Path, path: str, definition: re.Pattern[str]) -> Iterator[AskedName]:

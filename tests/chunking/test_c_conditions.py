@@ -28,7 +28,8 @@ int shop_total(struct shop *shop);
 SOURCE = """static int limits[] =
 #if SMALL
   {1, 2};
-#elif LARGE
+#elif LARGE /* Not
+   SMALL */
   {3, 4};
 #endif
 
@@ -82,7 +83,7 @@ def test_code_behind_conditions_in_statements_has_its_units() -> None:
     assert names_of(SOURCE, "c", "call") == ["add", "trace", "stop", "total"]
     chunks = chunk_blob(SOURCE.encode(), "c").chunks
     assert [(chunk.symbol, chunk.start_line) for chunk in chunks if chunk.chunk_type == "function"] == [
-        ("total", 8), ("after", 33),
+        ("total", 9), ("after", 34),
     ]  # fmt: skip
 
 
@@ -118,6 +119,7 @@ def test_one_branch_or_all_entries_remain(text: str, expected: str) -> None:
         "#define A {\n#if X\n#define B }\n#else\n#define B if (x)\n#endif\n",
         '#if X\nputs("{"); // {\n#else\nputs("}");\n#endif\n',
         "/* a\n   b */\n#if X\nint a;\n#else\nint b;\n#endif\n",
+        "#if A\nint a;\n#else /* !(A ||\n  B) */\nint b;\n#endif /* A ||\n  (B */\n",
         "#define A(x) \\\n  x\n#if X\nint a;\n#else\nint b;\n#endif\n",
         "Q_OBJECT\n#if X\nint a;\n#else\nint b;\n#endif\n",
         "case 1:\n#if X\n  f();\n#else\n  g();\n#endif\n",
