@@ -25,6 +25,7 @@ from gitmem.chunking.described_heads import with_test_functions
 from gitmem.chunking.grammar import UnparsedError
 from gitmem.chunking.item_macros import without_item_macros
 from gitmem.chunking.kotlin_heads import with_plain_heads
+from gitmem.chunking.macro_comments import without_macro_comments
 from gitmem.chunking.swift_forms import with_plain_forms
 
 _BLOCK: Final = 1 << 12
@@ -135,6 +136,7 @@ def adapted(data: bytes, grammar: str) -> bytes:
     """Return the bytes that a parser gets for a text: as many, safe for its scanner, and perhaps a line feed."""
     parsed = with_commented_annotations(without_attribute_macros(data, grammar), data, grammar)
     parsed = without_inner_conditions(parsed, data, grammar)
+    parsed = without_macro_comments(parsed, data, grammar)
     parsed = with_plain_heads(parsed, data, grammar)
     for change in (without_conditions, without_item_macros, with_test_functions, with_plain_forms):
         parsed = change(parsed, grammar)
