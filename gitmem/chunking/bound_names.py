@@ -64,6 +64,7 @@ def find_external_variables(data: bytes, language: str) -> Iterator[tuple[int, b
 def find_bound_names(data: bytes, captures: Mapping[str, Sequence[Node]], language: str) -> frozenset[bytes] | None:
     """Return the names that a file binds; None for a language in which other names are imported or called."""
     words = _WORDS.get(language)
+    # Python and functional languages have passes of their own for names that a star imports or that are passed on.
     if words is None:
         return None
     # The whole file counts: scopes would cost more than the few names that are variables elsewhere in the file.

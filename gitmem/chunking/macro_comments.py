@@ -23,6 +23,7 @@ def without_macro_comments(text: bytes, data: bytes, grammar: str) -> bytes:
     """Return text of the same length, with blanks for the comments, which are found in `data`."""
     if grammar not in LANGUAGES or b"define" not in data:
         return text
+    # Directives are found behind line feeds, so one is put before the first line.
     lines = b"\n" + data
     spans = [
         comment.span()

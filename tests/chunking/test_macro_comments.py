@@ -44,7 +44,10 @@ def test_a_value_goes_on_behind_a_comment(feed: str) -> None:
         ("#define A 1 /* one */\nint b; /* b */ int c;\n", "#define A 1 /* one */ int b; /* b */ int c;"),
         ("#define A 1 /* one */ \\\n\n", "#define A 1 /* one */ \\"),
         ("#define A 1 /* one\n two */\nint b;\n", "#define A 1 /* one two */ int b;"),
-        ("int a; /* a */ int b;\n#define A(x) x/2 // y /* z */\n", "int a; /* a */ int b; #define A(x) x/2 // y /* z */"),
+        (
+            "int a; /* a */ int b;\n#define A(x) x/2 // y /* z */\n",
+            "int a; /* a */ int b; #define A(x) x/2 // y /* z */",
+        ),
     ],
 )
 def test_only_comments_with_a_value_behind_them_are_blanked(text: str, expected: str) -> None:
