@@ -166,7 +166,7 @@ def _depth(text: bytes, start: int, end: int) -> tuple[int, int]:
 
 def _code_of(text: bytes, start: int, end: int) -> bytes:
     """Return a span without comments, strings and directives."""
-    return _NO_CODE.sub(b"", text[start - 1 : end])
+    return _NO_CODE.sub(b"", text[start:end])
 
 
 def _is_around_whole_parts(text: bytes, parts: Sequence[_Branch]) -> bool:

@@ -120,6 +120,7 @@ def test_one_branch_or_all_entries_remain(text: str, expected: str) -> None:
         '#if X\nputs("{"); // {\n#else\nputs("}");\n#endif\n',
         "/* a\n   b */\n#if X\nint a;\n#else\nint b;\n#endif\n",
         "#if A\nint a;\n#else /* !(A ||\n  B) */\nint b;\n#endif /* A ||\n  (B */\n",
+        "#if defined(X)\nint a(void) {\n#if Y\n  int b;\n#endif\n}\n#else\nint a(void) {}\n#endif\n",
         "#define A(x) \\\n  x\n#if X\nint a;\n#else\nint b;\n#endif\n",
         "Q_OBJECT\n#if X\nint a;\n#else\nint b;\n#endif\n",
         "case 1:\n#if X\n  f();\n#else\n  g();\n#endif\n",
