@@ -26,10 +26,10 @@ _PROCESS: Final = 40 << 20
 """Least memory of this process before the run, and of a git process that reads for it."""
 
 _EXCESS_FROM: Final = 384 << 20
-_EXCESS_DIVISOR: Final = 3
+_EXCESS_DIVISOR: Final = 2
 _MAX_EXCESS: Final = 256 << 20
-"""A third of the bound beyond the first of these, at most the last, is left for more than that: git maps the indexes
-of packs, 28 bytes for each object of a history, and for some seconds a parse of a large file takes 100 MB."""
+"""Half of the bound beyond the first of these, at most the last, is left for more than that: git maps the indexes of
+packs, 28 bytes for each object of a history, and for some seconds a parse of a large file takes 100 MB."""
 
 _FLUSH_DIVISOR: Final = 8
 _IN_FLIGHT_DIVISOR: Final = 32
