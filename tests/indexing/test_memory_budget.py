@@ -54,7 +54,7 @@ def test_fewer_workers_run_if_their_shares_would_be_too_small() -> None:
     budget = MemoryBudget(1024 * MIB, process)
     assert budget.count_workers(2) == 2
     assert budget.count_workers(64) == 3
-    process.size = 300 * MIB
+    process.size = 200 * MIB
     assert budget.count_workers(64) == 2
     process.size = 900 * MIB
     with pytest.raises(ConfigError, match="needs about") as error:
