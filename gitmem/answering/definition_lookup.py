@@ -73,7 +73,10 @@ def definitions_at_location(
         raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")
     if len(by_name) > 1:
         some = ", ".join(f"`{name}`" for name in list(by_name)[:_MAX_NAMED])
-        raise UsageError(f"`{text}` has several names", hint=f"add a column, `{text}:1`, or ask for a name: {some}")
+        raise UsageError(
+            f"`{text}` has several names",
+            hint=f"add a column, `{path}:{place.lines.first}:1`, or ask for a name: {some}",
+        )
     return next(iter(by_name.values()))
 
 

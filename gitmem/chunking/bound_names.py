@@ -48,11 +48,9 @@ _WORDS: Final[Mapping[str, frozenset[bytes]]] = {
 """Names that count as bound everywhere, by language: its words, and the first parts of names of packages."""
 
 _PACKAGE: Final = re.compile(rb"^\s*package\s+([\w.]+)", re.MULTILINE)
-
-
-_EXTERN: Final = re.compile(rb"(?<!\w)extern\b(?:\s*\"C\")?[^;(){}=\"]*;")
-_DECLARED: Final = re.compile(rb"(\w+)\s*(?:\[[^\]]*\]\s*)*[,;]")
-_EXTERNAL: Final = frozenset({"c", "cpp", "objc", "cuda"})
+_EXTERN: Final = re.compile(rb"(?<!\w)extern\b(?:\s*\"C\")?[^;(){}=\"]{0,1000}+;")
+_DECLARED: Final = re.compile(rb"\b(\w++)\s*(?:\[[^\]]*\]\s*)*[,;]")
+_EXTERNAL: Final = frozenset({"c", "cpp", "objc", "cuda", "arduino"})
 
 
 def find_external_variables(data: bytes, language: str) -> Iterator[tuple[int, bytes]]:

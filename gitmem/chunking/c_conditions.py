@@ -18,16 +18,20 @@ from typing import Final
 
 LANGUAGES: Final = frozenset({"c", "cpp", "cuda", "arduino"})
 _DIRECTIVE: Final = re.compile(
-    rb"\n[ \t]*+(#[ \t]*+(if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\/]|/\*.*?\*/|/|\\\r?.)*+)", re.DOTALL
+    rb"\n[ \t]*+(#[ \t]*+(if|ifdef|ifndef|elif|else|endif)\b(?:[^\n\\/]|/\*(?:[^*]|\*(?!/)){0,1000}+\*/|/|\\\r?.)*+)",
+    re.DOTALL,
 )
-"""Directive, with the comment behind it, which may have several lines."""
+"""Directive, with the comment behind it, which may have several lines. Comments have bounds here, because one without
+an end would be read to the end of the file from each of its places."""
 
 _OPENING: Final = frozenset({b"if", b"ifdef", b"ifndef"})
 _WORD: Final = re.compile(rb"/\*.*?\*/|//[^\n]*|([A-Za-z_]\w*)", re.DOTALL)
 _DIRECTIVE_WORDS: Final = _OPENING.union(b"elif else endif defined __has_include".split())
 _NEVER: Final = re.compile(rb"#\s*if\s+0\b")
 _NO_CODE: Final = re.compile(
-    rb"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\n[ \t]*\#(?:[^\n\\]|\\\r?.)*""", re.DOTALL
+    rb"""//[^\n]*|/\*(?:[^*]|\*(?!/)){0,1000}+\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
+    rb"|\n[ \t]*#(?:[^\n\\]|\\\r?.)*",
+    re.DOTALL,
 )
 _ANY: Final = re.compile(rb"[^\n]")
 _LINE_COMMENT: Final = re.compile(rb"\s*//[^\n]*")
@@ -54,6 +58,9 @@ _CONTINUED: Final = re.compile(
 
 _MAX_LINES: Final = 30
 """Lines and comments that are passed over in the search for code above a directive."""
+
+_COMMENT_REACH: Final = 10_000
+"""Bytes in which the beginning of a comment is looked for."""
 
 _REACH: Final = 200
 """Bytes at the end of a branch in which the head of a statement is looked for."""
@@ -97,7 +104,7 @@ def find_tested_macros(text: bytes) -> Iterator[tuple[int, bytes]]:
 def find_inner_conditions(text: bytes) -> Sequence[tuple[int, int]]:
     """Return the spans to blank. None if the directives do not match each other.
 
-    The last ones are choice: the parser and the search for names ask for the same.
+    The last ones are kept: the parser and the search for names ask for the same.
     """
     if b"#" not in text:
         return ()
@@ -122,7 +129,8 @@ def _match(directives: Sequence[re.Match[bytes]]) -> bool:
 
 
 def _is_in_comment(text: bytes, place: int) -> bool:
-    return text.rfind(b"/*", 0, place) > text.rfind(b"*/", 0, place)
+    first = max(0, place - _COMMENT_REACH)
+    return text.rfind(b"/*", first, place) > text.rfind(b"*/", first, place)
 
 
 def _find_spans(text: bytes, directives: Sequence[re.Match[bytes]]) -> Iterator[tuple[int, int]]:
@@ -203,12 +211,12 @@ def _code_above(text: bytes, start: int, end: int) -> bytes:
         line = text[first:end].strip()
         # A comment may have lines that look like code.
         if line[-2:] == b"*/":
-            opening = text.rfind(b"/*", start, end)
+            opening = text.rfind(b"/*", max(start, end - _COMMENT_REACH), end)
             end = opening if opening >= 0 else start
             continue
         while first > start and text[first - 3 : first].rstrip()[-1:] == b"\\":  # a line that goes on
             first = text.rfind(b"\n", start, first - 1) + 1 or start
-            line = text[first:end].strip()
+        line = text[first:end].strip()
         if b"//" in line:
             line = _LINE_COMMENT.sub(b"", line)
         if line and line[:1] != b"#":

@@ -10,9 +10,10 @@ from typing import Final
 from gitmem.chunking.attribute_macros import LANGUAGES
 
 _MACRO: Final = re.compile(
-    rb"\n[ \t]*+#[ \t]*+define\b(?=[^\n]*(?:\\\r?\n|/\*))((?:[^\n\\/]|/\*.*?\*/|/|\\\r?.)*+)", re.DOTALL
+    rb"\n[ \t]*+#[ \t]*+define\b(?=[^\n]*(?:\\\r?\n|/\*))((?:[^\n\\/]|/\*(?:[^*]|\*(?!/)){0,1000}+\*/|/|\\\r?.)*+)",
+    re.DOTALL,
 )
-_COMMENT: Final = re.compile(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?.)*+\*/(?=(?:\s|\\\r?\n)*[^\s\\])", re.DOTALL)
+_COMMENT: Final = re.compile(rb"/\*(?:[^*\n\\]|\*(?!/)|\\\r?.){0,1000}+\*/(?=(?:\s|\\\r?\n)*[^\s\\])", re.DOTALL)
 """Comment on lines that all go on, with code behind it."""
 
 _ANY: Final = re.compile(rb"(?!\\\r?\n)[^\r\n]")
