@@ -81,9 +81,9 @@ def definitions_at_location(
 
 
 def _word_of(searcher: "Searcher", entry: int, line: int, column: int, blobs: ObjectReader) -> str:
-    """Return the word at a column of a line, "" if there is none."""
-    from gitmem.references.meant_definitions import word_at
+    """Return the name or word at a column of a line, "" if there is none."""
+    from gitmem.references.meant_definitions import name_at
 
     lines, _ = read_source_lines(searcher, [entry], blobs, mask=False)
     text = lines[entry][line - 1] if line <= len(lines[entry]) else b""
-    return word_at(text.decode("utf-8", "replace"), column)
+    return name_at(searcher.names, entry, line, text.decode("utf-8", "replace"), column)

@@ -22,10 +22,27 @@ _MENTION: Final = CODES["name"]
 _WORD: Final = re.compile(r"[\w$]+")
 
 
-def word_at(line: str, column: int) -> str:
-    """Return the word at a column of a line, from 1, or right before it; "" if there is none."""
-    words = [word for word in _WORD.finditer(line) if word.start() < column <= word.end() + 1]
-    return words[-1][0] if words else ""
+def name_at(names: Names, entry: int, line: int, text: str, column: int) -> str:
+    """Return the name at a column of a line, from 1, or right before it. It may be more than a word, as `empty?`.
+
+    Returns the word there if no name is recorded, "" if there is no word.
+    """
+    file = names.file(entry)
+    recorded = {each.name for each in file.all_definitions() if each.line == line}
+    on_line = np.flatnonzero(file.occurrences.lines == line).tolist()
+    recorded.update(each.name.decode("utf-8", "replace") for each in file.occurrences.at(on_line))
+    patterns = [re.compile(_whole(name)) for name in recorded if name]
+    for texts in ([found for pattern in patterns for found in pattern.finditer(text)], _WORD.finditer(text)):
+        at_column = [each for each in texts if each.start() < column <= each.end() + 1]
+        if at_column:
+            return max(at_column, key=lambda each: (column <= each.end(), len(each[0])))[0]
+    return ""
+
+
+def _whole(name: str) -> str:
+    """Return a pattern of a name that is no part of a longer word."""
+    before, after = (r"\b" if edge.isalnum() or edge == "_" else "" for edge in (name[0], name[-1]))
+    return before + re.escape(name) + after
 
 
 def meant_at(names: Names, entry: int, first: int, last: int, word: str = "") -> dict[str, list[Definition]]:

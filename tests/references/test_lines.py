@@ -55,6 +55,8 @@ func run(sizeLimit int) int {
     "java/shop/Cart.java": "package shop;\nclass Cart extends Base {\n    int total() { return inheritedTax; }\n}\n",
     "cs/Cart.cs": "partial class Cart {\n    private int _rows = 1;\n}\n",
     "cs/Cart.Total.cs": "partial class Cart {\n    int Total() { return _rows * 2; }\n}\n",
+    "rb/cart.rb": "class Cart\n  def no_rows?\n    @rows.nil?\n  end\n\n  def close\n    1 if no_rows?\n  end\nend\n",
+    "lisp/cart.clj": "(defn make-cart [n] n)\n\n(defn cart [n] n)\n\n(cart (make-cart 1))\n",
     "py/base.py": "RATE = 2\n\n\ndef total(size):\n    return size * RATE\n",
     "py/use.py": "from py.base import total\nfrom py.base import RATE, total as all\nimport os\n\nprint(total(RATE))\n",
 }
@@ -84,6 +86,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("py/use.py:5", "py/base.py:4"),
         ("py/use.py:5:13", "py/base.py:1"),
         ("go/run.go:8:13", "go/limits.go:4"),
+        ("rb/cart.rb:7:11", "rb/cart.rb:2"),
+        ("rb/cart.rb:2:9", "rb/cart.rb:2"),
+        ("lisp/cart.clj:5:13", "lisp/cart.clj:1"),
+        ("lisp/cart.clj:5:3", "lisp/cart.clj:3"),
+        ("lisp/cart.clj:3:8", "lisp/cart.clj:3"),
     ],
 )
 def test_a_line_or_column_means_the_definition_of_its_name(shop: Searcher, place: str, definition: str) -> None:
