@@ -29,7 +29,7 @@ from gitmem.mcp.tools.tool_answer import ProtocolError, ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.tools.toolsets import offers_resources
 from gitmem.mcp.transport.handshake import NAME, TITLE
-from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
+from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED, received_at
 from gitmem.resident.call import CallCancelled
 
 MAX_THREADS: Final = 16
@@ -60,7 +60,9 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool], *, use_roots: bo
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {ascii(params.name)[:_MAX_NAME]}")
         call = ToolCall(
-            partial(_report_progress, context), partial(_read_roots if use_roots else _read_no_roots, context)
+            partial(_report_progress, context),
+            partial(_read_roots if use_roots else _read_no_roots, context),
+            received_at(context),
         )
         try:
             # A cancelled request abandons the thread, which ends by itself at its next check of the call.

@@ -25,7 +25,7 @@ _WORD: Final = re.compile(r"[\w$]+")
 def name_at(names: Names, entry: int, line: int, text: str, column: int) -> str:
     """Return the name at a column of a line, from 1, or right before it. It may be more than a word, as `empty?`.
 
-    Returns the word there if no name is recorded, "" if there is no word.
+    Returns the word there if none is recorded, "" outside of words.
     """
     file = names.file(entry)
     recorded = {each.name for each in file.all_definitions() if each.line == line}
@@ -40,7 +40,7 @@ def name_at(names: Names, entry: int, line: int, text: str, column: int) -> str:
 
 
 def _whole(name: str) -> str:
-    """Return a pattern of a name that is no part of a longer word."""
+    """Return a pattern of a name as a whole word."""
     before, after = (r"\b" if edge.isalnum() or edge == "_" else "" for edge in (name[0], name[-1]))
     return before + re.escape(name) + after
 

@@ -1,6 +1,7 @@
 """One call to a process that stays, as the serving thread sees it: cancellation, progress and notes."""
 
 import threading
+import time
 from collections.abc import Callable
 
 
@@ -21,9 +22,18 @@ class Call:
 
     Python cannot stop a thread from outside. The serving code therefore calls `check` between its steps, and `wait`
     instead of waiting for an event. With `builds_index` the first index is built if there is none.
+
+    `received` is when its message was read, by `time.monotonic`: the answer is that of this moment or a later one.
     """
 
-    def __init__(self, report_progress: ReportProgress = report_nothing, *, builds_index: bool = True) -> None:
+    def __init__(
+        self,
+        report_progress: ReportProgress = report_nothing,
+        *,
+        builds_index: bool = True,
+        received: float | None = None,
+    ) -> None:
+        self.received = time.monotonic() if received is None else received
         self._cancelled = threading.Event()
         self.report_progress = report_progress
         self.builds_index = builds_index

@@ -2,7 +2,7 @@
 
 Checking that a tree is still current must be cheap, because it is done at every call. Changes of the working tree are
 reported by `watching.working_tree`, all others show in the signature of a few files (`watching.state_signature`). If
-the working tree cannot be watched, git is asked at every call.
+the working tree cannot be watched, git is asked at every call, but only once for calls that came before it was asked.
 
 States of the tree in a slot:
 
@@ -26,7 +26,7 @@ Locks, in the order in which they are taken. The last four are leaves: a thread 
     ToolHandlers._lock        table of open repositories
     _TreeSlot.lock            tree of one slot: held while it is checked, opened or closed, so that only one call opens
                               it; not held while calls use the tree
-    OpenRepository._lock      table of slots, and which FirstIndex runs
+    OpenRepository._lock      table of slots, which FirstIndex runs, and how many calls do
     WorkingTreeWatcher._lock  observer of the working tree
     StateWatcher._lock        signatures of all repositories
     SharedTree._lock         idle readers of one tree
@@ -35,7 +35,9 @@ Locks, in the order in which they are taken. The last four are leaves: a thread 
 previous one finds its tree stale and reopens it.
 """
 
+import math
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -43,14 +45,15 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gitmem.answering.answer import rebuild_damaged
-from gitmem.answering.searcher import open_searcher
+from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding.encoder import Encoder
-from gitmem.errors import DamagedFile, NoIndex, OtherModel
-from gitmem.freshness.tree_selection import TreeReader, TreeSelection
+from gitmem.errors import DamagedFile, GitmemError, NoIndex, OtherModel
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
 from gitmem.resident.call import Call
 from gitmem.resident.first_index import FirstIndex
 from gitmem.resident.open_tree import OpenTree, SharedTree
+from gitmem.resident.started_reading import StartedReading, start_reading
 from gitmem.resident.watching.state_signature import StateSignature, read_signature
 from gitmem.resident.watching.state_watcher import StateWatcher
 from gitmem.resident.watching.working_tree import WorkingTreeWatcher
@@ -77,6 +80,8 @@ class _TreeSlot:
         self.tree: SharedTree | None = None
         self.signature: StateSignature = ()
         """State that the open tree was read from."""
+        self.checked = -math.inf
+        """Time by `time.monotonic` at which the open tree was current: before its last check, or its reading, began."""
 
     def close(self) -> None:
         """Close the tree, if one is open. The caller holds the lock."""
@@ -88,18 +93,29 @@ class _TreeSlot:
 class OpenRepository:
     """Open trees of one repository: its working tree and revisions."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder, states: StateWatcher) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        environment: Mapping[str, str],
+        encoder: Encoder,
+        states: StateWatcher,
+        started: StartedReading | None = None,
+    ) -> None:
         self._states = states
-        self.workspace = open_workspace(folder, environment)
+        self.workspace = open_workspace(folder, environment) if started is None else started.workspace
+        self._started = started
+        """Reading of the working tree that began before this was loaded, for the call that opens it first."""
         self.folder = folder
         self._environment = environment
         self._encoder = encoder
         self._configuration: list[str] = []
         self._read_from: StateSignature = ()
         """State that `workspace` was read from."""
-        self._watcher = WorkingTreeWatcher(self.workspace)
+        self._watcher = WorkingTreeWatcher(self.workspace, on_start=self._check_open_tree)
         self._lock = threading.Lock()
-        """Guards the two attributes below."""
+        """Guards the three attributes below, and `_started`."""
+        self._calls = 0
+        """Number of running calls that use the working tree."""
         self._slots: OrderedDict[_SlotName, _TreeSlot] = OrderedDict()
         self._first_index: FirstIndex | None = None
 
@@ -107,6 +123,8 @@ class OpenRepository:
         """Stop the background work and close all trees; wait at most `seconds` for each of them."""
         self._watcher.close()
         self._states.forget(self)
+        if self._started is not None:
+            self._started.reader.close()
         if self._first_index is not None:
             self._first_index.cancel()
             self._first_index.finished.wait(seconds)
@@ -153,14 +171,46 @@ class OpenRepository:
         if selection.is_working_tree:
             kinds = ()  # one slot for the working tree, with all kinds
         slot = self._get_slot((selection, kinds))
-        try:
+        with self._counted(selection):
+            try:
+                return self._with_slot(slot, selection, kinds, call, action)
+            except DamagedFile as problem:
+                call.notes.append(f"{problem.message}; rebuilt")
+                with slot.lock:
+                    slot.close()
+                    self._repair(selection)
             return self._with_slot(slot, selection, kinds, call, action)
-        except DamagedFile as problem:
-            call.notes.append(f"{problem.message}; rebuilt")
-            with slot.lock:
-                slot.close()
-                self._repair(selection)
-        return self._with_slot(slot, selection, kinds, call, action)
+
+    @contextmanager
+    def _counted(self, selection: TreeSelection) -> Iterator[None]:
+        """Count a call while it runs. Watching starts after the last one: adding the watches would slow them down."""
+        if not selection.is_working_tree:
+            yield
+            return
+        with self._lock:
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls -= 1
+                is_idle = not self._calls
+            if is_idle:
+                self._watcher.start()
+
+    def _check_open_tree(self) -> None:
+        """Check the working tree once when it is watched, so that the next call need not ask git."""
+        with self._lock:
+            slot = self._slots.get((WORKING_TREE, ()))
+        if slot is None or not slot.lock.acquire(blocking=False):
+            return  # a call that runs checks it
+        try:
+            if slot.tree is not None:
+                self._is_current(slot, slot.tree, WORKING_TREE, Call())
+        except GitmemError:
+            pass  # the next call reports it
+        finally:
+            slot.lock.release()
 
     @contextmanager
     def lend_tree(self, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> Iterator[OpenTree]:
@@ -171,7 +221,7 @@ class OpenRepository:
         if selection.is_working_tree:
             kinds = ()
         slot = self._get_slot((selection, kinds))
-        with ExitStack() as stack:
+        with self._counted(selection), ExitStack() as stack:
             try:
                 tree = stack.enter_context(self._get_current(slot, selection, kinds, call).use())
             except DamagedFile as problem:
@@ -291,20 +341,22 @@ class OpenRepository:
     ) -> SharedTree:
         """Open a tree; missing blobs are indexed, unless the first index is being built or the call is cancelled."""
         slot.close()
-        # Both are taken before the tree is read: a change during the reading makes the tree stale at the next call.
         if selection.is_working_tree:
-            self._watcher.reset()
-        workspace = self.reopen()
-        self._configuration = self._find_configuration(workspace)
-        slot.signature = read_signature(workspace, self._configuration)
-        searcher = open_searcher(
-            workspace,
-            selection,
-            kinds,
-            refresh=first_index is None,
-            encoder=self._encoder,
-            is_cancelled=call.is_cancelled,
-        )
+            self._watcher.reset()  # before the reading: a change meanwhile makes the tree stale at the next call
+        reading = self._take_started(selection, call) or start_reading(self.folder, self._environment, selection)
+        self.workspace = workspace = reading.workspace
+        self._configuration = reading.configuration
+        slot.signature = reading.signature
+        with reading.reader:
+            searcher = open_searcher(
+                workspace,
+                selection,
+                kinds,
+                refresh=first_index is None,
+                reader=reading.reader,
+                encoder=self._encoder,
+                is_cancelled=call.is_cancelled,
+            )
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
         # Opening may itself have written the manifest, the first file of the signature. The new signature is taken
@@ -314,7 +366,19 @@ class OpenRepository:
             slot.signature = after
         notes = [] if first_index is None else [f"{first_index.describe()}; this answer uses the part that exists"]
         slot.tree = SharedTree(searcher, workspace, notes)
+        slot.checked = reading.began
         return slot.tree
+
+    def _take_started(self, selection: TreeSelection, call: Call) -> StartedReading | None:
+        """Return the reading that began before, once, if it shows the tree as it was when the call came or later."""
+        if not selection.is_working_tree:
+            return None
+        with self._lock:
+            started, self._started = self._started, None
+        if started is not None and started.began < call.received:
+            started.reader.close()
+            return None
+        return started
 
     def _has_generation(self, generation: int) -> bool:
         manifest = find_manifest(self.workspace.paths.manifest)
@@ -328,6 +392,22 @@ class OpenRepository:
         searcher = tree.searcher
         if tree.is_stale or searcher.missing_files:
             return False
+        # Checked since the call came, for another one: both waited for the lock.
+        if slot.checked >= call.received:
+            return True
+        began = time.monotonic()
+        is_current = False
+        try:
+            is_current = self._is_unchanged(slot, searcher, selection, call)
+        finally:
+            # The watcher may be reset, so the next call would see no change: it must reopen the tree.
+            tree.is_stale |= not is_current
+        if is_current:
+            slot.checked = began
+        return is_current
+
+    def _is_unchanged(self, slot: _TreeSlot, searcher: Searcher, selection: TreeSelection, call: Call) -> bool:
+        """Return whether the tree of a searcher is still the selected one."""
         if self._states.read(self, self.workspace, self._configuration, call.seen_files) != slot.signature:
             return False
         if selection.is_working_tree:

@@ -2,9 +2,12 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from gitmem.errors import GitmemError
 
 # Numpy, the index and the model take 150 ms and 60 MB. They are loaded when the first repository is opened.
 if TYPE_CHECKING:
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from gitmem.resident.call import Call
     from gitmem.resident.combination import Combination
     from gitmem.resident.open_repository import OpenRepository
+    from gitmem.resident.started_reading import StartedReading
     from gitmem.resident.user_settings import UserSettings
     from gitmem.resident.watching.state_watcher import StateWatcher
 
@@ -34,8 +38,22 @@ class OpenRepositories:
         self._repositories: dict[Path, OpenRepository] = {}
         """Open repositories, the least recently used first."""
         self._lock = threading.Lock()
-        """Guards the table and the combination."""
+        """Guards the table, the combination and `_started`."""
         self._combination: Combination | None = None
+        self._started: StartedReading | None = None
+
+    def start_reading_own(self) -> None:
+        """Start to read the working tree of `own`, if it has an index, for the first call that opens it. Loads little.
+
+        That call must accept a tree as it is now.
+        """
+        from gitmem.freshness.tree_selection import WORKING_TREE
+        from gitmem.resident.started_reading import start_reading
+        from gitmem.workspace import find_index, open_workspace
+
+        with suppress(GitmemError):  # the first call reports it
+            if find_index(open_workspace(self.own, self.environment)) is not None:
+                self._started = start_reading(self.own, self.environment, WORKING_TREE)
 
     @cached_property
     def user_settings(self) -> "UserSettings":
@@ -63,7 +81,8 @@ class OpenRepositories:
             repository = self._repositories.pop(folder, None)
             is_new = repository is None
             if repository is None:
-                repository = OpenRepository(folder, self.environment, self._encoder, self._states)
+                started, self._started = (self._started, None) if folder == self.own else (None, self._started)
+                repository = OpenRepository(folder, self.environment, self._encoder, self._states, started)
             self._repositories[folder] = repository
             if len(self._repositories) > MAX_OTHER_REPOSITORIES:
                 others = [other for other in self._repositories if other != self.own]
@@ -116,6 +135,8 @@ class OpenRepositories:
         spare_worker.seconds = 0.0
         spare_worker.end()
         with self._lock:
+            if self._started is not None:
+                self._started.reader.close()
             for repository in self._repositories.values():
                 repository.close(seconds)
         self._states.close()

@@ -10,10 +10,13 @@ import pytest
 
 from gitmem.answering.search_query import Query
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.errors import NotARepository
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.resident.call import Call
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.open_tree import OpenTree
+from gitmem.resident.repositories import OpenRepositories
+from gitmem.resident.started_reading import start_reading
 from gitmem.resident.watching.state_watcher import StateWatcher
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
@@ -175,6 +178,91 @@ def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) ->
         assert all(hit.path != "src/next.py" for hit in tree.searcher.find(Query("next_thing"), 50)[1])
 
     session.with_tree(WORKING_TREE, (), Call(), use)
+    session.close(5)
+
+
+def test_calls_that_came_before_a_tree_was_read_share_it_and_later_ones_do_not(own: Repo) -> None:
+    session = OpenRepository(own.path, {}, BundledEncoder(), StateWatcher())
+    early = Call()
+
+    def paths(call: Call) -> list[str]:
+        def find(tree: OpenTree) -> list[str]:
+            return [hit.path for hit in tree.searcher.find(Query("walrus_plankton"), 5)[1]]
+
+        return session.with_tree(WORKING_TREE, (), call, find)
+
+    assert "src/walrus.py" not in paths(Call())
+    own.write({"src/walrus.py": "def walrus_plankton():\n    return 1\n"})
+    assert "src/walrus.py" not in paths(early)
+    assert "src/walrus.py" in paths(Call())
+    assert "src/walrus.py" in paths(early)
+    session.close(5)
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_reading_that_was_started_is_used_by_calls_that_came_before_it_alone(own: Repo, is_early: bool) -> None:
+    early = Call()
+    started = start_reading(own.path, {}, WORKING_TREE)
+    started.reader.read()
+    own.write({"src/walrus.py": "def walrus_plankton():\n    return 1\n"})
+    session = OpenRepository(own.path, {}, BundledEncoder(), StateWatcher(), started)
+    call = early if is_early else Call()
+    searcher = session.with_tree(WORKING_TREE, (), call, lambda tree: tree.searcher)
+    assert (b"src/walrus.py" in searcher.changes) != is_early
+    later = session.with_tree(WORKING_TREE, (), Call(), lambda tree: tree.searcher)
+    assert b"src/walrus.py" in later.changes
+    session.close(5)
+
+
+def test_a_change_after_a_reading_started_makes_its_tree_stale(own: Repo) -> None:
+    repositories = OpenRepositories(own.path, {})
+    early = Call()
+    repositories.start_reading_own()
+    own.commit({"src/walrus.py": "def walrus_plankton():\n    return 1\n"})
+    session = repositories.get(own.path)
+    session.with_tree(WORKING_TREE, (), early, lambda _tree: None)
+    found = session.with_tree(
+        WORKING_TREE, (), Call(), lambda tree: (tree.searcher.tree.revision.commit, len(tree.searcher.changes))
+    )
+    assert found == (own.oid("HEAD"), 0)
+    repositories.close(5)
+
+
+def test_a_check_that_finds_a_change_makes_the_next_call_open_the_tree_again(own: Repo) -> None:
+    """The check clears the record of the change, and its caller may be one that opens no tree."""
+    session = OpenRepository(own.path, {}, BundledEncoder(), StateWatcher())
+
+    def find(tree: OpenTree) -> list[str]:
+        return [hit.path for hit in tree.searcher.find(Query("walrus_plankton"), 5)[1]]
+
+    for number in range(20):
+        session.with_tree(WORKING_TREE, (), Call(), find)
+        own.write({f"src/walrus_{number}.py": f"def walrus_plankton():\n    return {number}\n"})
+        assert session.with_current_tree(WORKING_TREE, Call(), find) is None
+        paths = session.with_tree(WORKING_TREE, (), Call(), lambda tree: tree.searcher.view.paths)
+        assert f"src/walrus_{number}.py".encode() in paths
+    session.close(5)
+
+
+def test_a_reading_of_no_repository_is_not_started(tmp_path: Path) -> None:
+    repositories = OpenRepositories(tmp_path, {})
+    repositories.start_reading_own()
+    with pytest.raises(NotARepository):
+        repositories.get(tmp_path)
+    repositories.close(5)
+
+
+def test_watching_starts_after_the_last_call_that_runs(own: Repo) -> None:
+    session = OpenRepository(own.path, {}, BundledEncoder(), StateWatcher())
+    before = set(threading.enumerate())
+
+    def watching(_tree: OpenTree) -> list[str]:
+        return [thread.name for thread in set(threading.enumerate()) - before if thread.name == "watch"]
+
+    def nested(tree: OpenTree) -> list[list[str]]:
+        return [session.with_tree(WORKING_TREE, (), Call(), watching), watching(tree)]
+
+    assert session.with_tree(WORKING_TREE, (), Call(), nested) == [[], []]
     session.close(5)
 
 

@@ -4,7 +4,8 @@ The repositories are held open between calls; for their locks see `open_reposito
 """
 
 import gc
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,7 @@ from gitmem.resident.repositories import OpenRepositories
 if TYPE_CHECKING:
     from gitmem.mcp.tools.served_repositories import ServedRepositories
     from gitmem.resident.open_repository import OpenRepository
+    from gitmem.resident.open_tree import OpenTree
     from gitmem.workspace import Workspace
 
 _SHOWN_NAMES: Final = 5
@@ -130,8 +132,11 @@ class ToolHandlers:
         """Ask the client for its open folders again at the next call that needs them."""
         self._roots.forget()
 
-    def warm_up(self) -> None:
-        """Open the working tree, if there is an index, so that the first call need not wait for it."""
+    def warm_up(self, wait_for_sdk: Callable[[], object]) -> None:
+        """Open the working tree, if there is an index, so that the first call need not wait for it.
+
+        What can wait is left until the SDK is loaded: every thread delays that, and no call is answered before.
+        """
         from gitmem.answering.search_query import Query
         from gitmem.freshness.tree_selection import WORKING_TREE
         from gitmem.workspace import find_index
@@ -141,12 +146,16 @@ class ToolHandlers:
             if find_index(repository.workspace) is not None:
                 # Any query reads the files that all queries read: the model's rows, the terms, the vectors' signatures.
                 query = Query("where is the configuration read")
-                repository.with_tree(WORKING_TREE, (), ToolCall(), lambda tree: tree.searcher.find(query, 1))
+
+                def search(tree: "OpenTree") -> None:
+                    tree.searcher.find(query, 1)
+                    wait_for_sdk()  # watching the working tree starts after the last call that runs
+
+                repository.with_tree(WORKING_TREE, (), ToolCall(received=-math.inf), search)
         except GitmemError:
             return  # the first call reports it
         # Everything loaded so far stays until the end. Frozen, it is skipped by the garbage collector, which would
-        # otherwise stop a call for 25 ms to traverse it.
-        gc.collect()
+        # otherwise stop a call for 90 ms to traverse it.
         gc.freeze()
 
     def close(self, seconds: float) -> None:

@@ -43,9 +43,12 @@ class ToolCall(Call):
     """One call of a tool, as the thread that serves it sees it."""
 
     def __init__(
-        self, report_progress: ReportProgress = report_nothing, read_roots: ReadRoots = _read_no_roots
+        self,
+        report_progress: ReportProgress = report_nothing,
+        read_roots: ReadRoots = _read_no_roots,
+        received: float | None = None,
     ) -> None:
-        super().__init__(_RisingProgress(report_progress))
+        super().__init__(_RisingProgress(report_progress), received=received)
         self.read_roots = read_roots
         self.paths: IndexPaths | None = None
         """Index folder of the last repository that the call used, whose journal counts it."""

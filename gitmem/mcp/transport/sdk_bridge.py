@@ -16,13 +16,15 @@ import anyio.lowlevel
 import anyio.to_thread
 import mcp_types as types
 from anyio.streams.memory import MemoryObjectReceiveStream
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from gitmem.mcp.transport.jsonrpc import INVALID_REQUEST, InvalidMessage
 from gitmem.mcp.transport.shutdown import Shutdown
 from gitmem.mcp.transport.stdin_reader import StdinReader
+from gitmem.named_tuple import NamedTuple
 
 Json = dict[str, Any]
 Send = Callable[[SessionMessage], Awaitable[None]]
@@ -40,6 +42,12 @@ SERVER_STOPPED: Final = (
 """Errors that a thread gets from the event loop after the server has stopped."""
 
 
+class _Origin(NamedTuple):
+    """Origin of a message, which the SDK passes on to the handler of the request."""
+
+    received: float
+
+
 def run_server(server: Server[Any], reader: StdinReader, shutdown: Shutdown) -> None:
     """Let a server serve one client until either of them ends. Call from the main thread."""
     anyio.run(_serve, server, reader, shutdown)
@@ -50,9 +58,9 @@ async def _serve(server: Server[Any], reader: StdinReader, shutdown: Shutdown) -
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_MAX_QUEUED)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](_MAX_QUEUED)
 
-    def forward(message: Json) -> None:
+    def forward(message: Json, received: float) -> None:
         """Pass a message to the server, from the reading thread; waits while the stream is full."""
-        checked = _check(message)
+        checked = _check(message, received)
         if isinstance(checked, InvalidMessage):
             reader.stream.write(checked.to_json(_readable_id(message)))
         else:
@@ -75,11 +83,17 @@ async def _serve(server: Server[Any], reader: StdinReader, shutdown: Shutdown) -
         group.cancel_scope.cancel()
 
 
-def _check(message: Json) -> SessionMessage | InvalidMessage:
+def received_at(context: ServerRequestContext[Any, Any]) -> float | None:
+    """Return when the message of a request was read, by `time.monotonic`; None if its transport does not say."""
+    return context.request.received if isinstance(context.request, _Origin) else None
+
+
+def _check(message: Json, received: float) -> SessionMessage | InvalidMessage:
     try:
-        return SessionMessage(types.jsonrpc_message_adapter.validate_python(message, by_name=False))
+        checked = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
     except (ValidationError, RecursionError):
         return InvalidMessage(INVALID_REQUEST, "Invalid request")
+    return SessionMessage(checked, ServerMessageMetadata(request_context=_Origin(received)))
 
 
 def _readable_id(message: Json) -> str | int | None:

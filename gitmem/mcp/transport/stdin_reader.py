@@ -5,6 +5,7 @@ after `attach`    the thread forwards every message to the server
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,8 +15,11 @@ from gitmem.mcp.transport.jsonrpc import InvalidMessage, MessageStream
 from gitmem.mcp.transport.shutdown import Shutdown
 
 Json = dict[str, Any]
-Forward = Callable[[Json], None]
-"""Passes a message to the server; returns when the server has accepted it, so that a fast client has to wait."""
+Forward = Callable[[Json, float], None]
+"""Passes a message to the server, with the time at which it was read, by `time.monotonic`.
+
+Returns when the server has accepted it, so that a fast client has to wait.
+"""
 
 _MAX_QUEUED: Final = 256
 """Messages queued until the server is loaded; then the client has to wait."""
@@ -30,7 +34,7 @@ class StdinReader:
         self.first_message_handled = threading.Event()
         """Set after the first message, or at the shutdown. Loading the server before would delay the handshake."""
         self._shutdown = shutdown
-        self._queue: deque[Json] = deque()
+        self._queue: deque[tuple[Json, float]] = deque()
         self._attached = threading.Condition()
         """Guards the queue and `_forward`; notified when the server is attached."""
         self._forward: Forward | None = None
@@ -53,25 +57,26 @@ class StdinReader:
         """Forward every message from now on, those in the queue first."""
         with self._attached:
             while self._queue:
-                forward(self._queue.popleft())
+                forward(*self._queue.popleft())
             self._forward = forward
             self._attached.notify_all()
 
     def _handle(self, message: Json) -> None:
+        received = time.monotonic()
         with self._attached:
             forward = self._forward
             if forward is None:
-                self._handle_unattached(message)
+                self._handle_unattached(message, received)
                 return
-        forward(message)  # without the lock: the server may make this thread wait
+        forward(message, received)  # without the lock: the server may make this thread wait
 
-    def _handle_unattached(self, message: Json) -> None:
+    def _handle_unattached(self, message: Json, received: float) -> None:
         """Answer a message of the handshake, queue any other; wait for the server if the queue is full."""
         answer = self.handshake.answer(message)
         if answer is not None:
             self.stream.write(answer)
         # The server must see `initialize` too, because it refuses all requests before it.
         if answer is None or message["method"] == "initialize":
-            self._queue.append(message)
+            self._queue.append((message, received))
         self.first_message_handled.set()
         self._attached.wait_for(lambda: len(self._queue) < _MAX_QUEUED or self._forward)

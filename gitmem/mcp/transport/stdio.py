@@ -4,7 +4,7 @@ Threads of a session:
 
     stdin      reads messages and answers the handshake, from the start
     main       loads the SDK after the first message, then runs its event loop
-    warm-up    loads the model and the index in parallel to the SDK, then ends
+    warm-up    loads the model and the index in parallel to the SDK, then ends; `git status` was started before
     parent     checks whether the client still exists
     others     up to 16 threads of the event loop, one for each call
 """
@@ -45,11 +45,15 @@ def serve_stdio(
     threading.Thread(target=reader.read, name="stdin", daemon=True).start()
     reader.first_message_handled.wait()
     if not shutdown.requested.is_set():
+        handlers.repositories.start_reading_own()
+        loaded = threading.Event()
+        shutdown.add_callback(loaded.set)
+        threading.Thread(target=handlers.warm_up, args=(loaded.wait,), name="warm-up", daemon=True).start()
         # The SDK takes longer to load than everything else; loaded earlier, it would delay the handshake.
         from gitmem.mcp.server import make_server
         from gitmem.mcp.transport.sdk_bridge import run_server
 
-        threading.Thread(target=handlers.warm_up, name="warm-up", daemon=True).start()
+        loaded.set()
         shutdown.add_callback(serve_commands(handlers.repositories).close)
         run_server(make_server(handlers, tools, use_roots=True), reader, shutdown)
     shutdown.request()

@@ -55,16 +55,23 @@ def start_marker_file(worktree: Path, state: Path) -> ChangeObserver:
 
 
 class WorkingTreeWatcher:
-    """Watches a working tree from the first `reset` until `close`.
+    """Watches a working tree from the first `start` until `close`.
 
-    The observer starts in a thread, because adding a watch for each folder of a large tree takes long. It is started
-    again if it fails later, for example after an overflow, but not if it could not start at all.
+    The observer starts in a thread, because adding a watch for each folder of a large tree takes long; afterwards the
+    thread calls `on_start`. After a failure, for example an overflow, `start` starts another, but not if the first
+    could not start at all.
     """
 
-    def __init__(self, workspace: Workspace, start: StartObserver = start_observer) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        start: StartObserver = start_observer,
+        on_start: Callable[[], object] = lambda: None,
+    ) -> None:
         self._worktree = workspace.location.worktree
         self._state = workspace.paths.state
-        self._start = start
+        self._start_observer = start
+        self._on_start = on_start
         self._observer: ChangeObserver | None = None
         self._observed: tuple[int, int] | None = None
         """Identity of the folder that the observer watches."""
@@ -83,6 +90,14 @@ class WorkingTreeWatcher:
                 self._stop_observer()
                 return False
 
+    def start(self) -> None:
+        """Start to watch, if nothing does so yet. Until the observer has started, nothing is certain."""
+        with self._lock:
+            if self._started or self._closed or self._worktree is None:
+                return
+            self._started = True
+            threading.Thread(target=self._observe, args=(self._worktree,), name="watch", daemon=True).start()
+
     def reset(self) -> None:
         """Start from the current state. Call it before reading the tree, so that later changes are not lost."""
         with self._lock:
@@ -90,9 +105,6 @@ class WorkingTreeWatcher:
                 return
             if self._observed != self._identity():
                 self._stop_observer()
-            if not self._started:
-                self._started = True
-                threading.Thread(target=self._observe, args=(self._worktree,), name="watch", daemon=True).start()
             if self._observer is not None:
                 try:
                     self._observer.reset()
@@ -119,16 +131,18 @@ class WorkingTreeWatcher:
         # Read before the observer starts: if the folder is replaced meanwhile, the identities differ and it is stopped.
         observed = self._identity()
         try:
-            observer = self._start(worktree, self._state)
+            observer = self._start_observer(worktree, self._state)
         except ObserverFailed:
             return  # `_started` stays set: a system that refuses once is not asked at every call
         with self._lock:
             self._observer, self._observed = observer, observed
             if self._closed:
                 self._stop_observer()
+                return
+        self._on_start()
 
     def _stop_observer(self) -> None:
-        """Close the observer, so that the next `reset` starts another. The caller holds the lock."""
+        """Close the observer, so that the next `start` starts another. The caller holds the lock."""
         if self._observer is not None:
             self._observer.close()
             self._observer, self._started = None, False

@@ -31,7 +31,8 @@ BIDI = "\u202e"
 def test_the_repository_is_opened_before_the_first_call(indexed: Repo, tmp_path: Path, in_repository: bool) -> None:
     handlers = ToolHandlers(indexed.path if in_repository else tmp_path, {})
     try:
-        handlers.warm_up()
+        handlers.repositories.start_reading_own()
+        handlers.warm_up(lambda: None)
         assert handlers.repositories.is_own_open == in_repository
         if in_repository:
             assert handlers.workspace().location.worktree == indexed.path

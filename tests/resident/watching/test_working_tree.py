@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def refuse(_worktree: Path, _state: Path) -> ChangeObserver:
 def wait_until_unchanged(watcher: WorkingTreeWatcher) -> bool:
     """Wait for the observer, and for the late events of earlier changes."""
     for _ in range(30_000):
+        watcher.start()
         watcher.reset()
         if watcher.is_unchanged():
             return True
@@ -50,6 +52,7 @@ def wait_until_unchanged(watcher: WorkingTreeWatcher) -> bool:
 
 def is_never_unchanged(watcher: WorkingTreeWatcher) -> bool:
     """Return whether the watcher stays uncertain, also after its observer had time to start."""
+    watcher.start()
     watcher.reset()
     time.sleep(0.2)
     watcher.reset()
@@ -65,6 +68,20 @@ def test_a_change_is_detected_immediately_after_it_is_made(own: Repo, start: Sta
         assert not watcher.is_unchanged()
     watcher.close()
     assert not watcher.is_unchanged()
+
+
+def test_nothing_is_certain_before_the_watcher_starts_and_after_its_start_the_caller_is_told(
+    own: Repo, start: StartObserver
+) -> None:
+    started = threading.Event()
+    watcher = WorkingTreeWatcher(open_sample(own), start, started.set)
+    watcher.reset()
+    assert not watcher.is_unchanged()
+    assert not started.is_set()
+    watcher.start()
+    assert started.wait(300)
+    assert wait_until_unchanged(watcher)
+    watcher.close()
 
 
 def test_files_of_git_and_gitmem_do_not_count_as_changes(own: Repo, start: StartObserver) -> None:
