@@ -1,13 +1,13 @@
 """Patterns of syntax trees that show definitions and references: a table for each language, as data.
 
-Those of JavaScript and of C are in modules of their own. Each entry pairs a kind of occurrence
-(`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per line. The pattern captures the name as
-`@_`. `import` captures a whole statement, which `import_statements` reads, and `expression` the text of an expression
-that the grammar does not parse. `bound` captures a variable whose type the statement shows, `variable` any one that a
-statement makes, `token` an identifier in the arguments of a macro, `scope` a name before `::`, `prototype` the name in
-any declarator of a function, and `main` an export without a name. `name` are the node types of identifiers, of which
-few are recorded, `mention` those that all are. Patterns of `call` may be missing if a bracket shows the calls of names
-that `read` and `name` capture: each captured node costs time.
+Those of Python, of JavaScript, of Java and Kotlin, and of C are in modules of their own. Each entry pairs a kind of
+occurrence (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per line. The pattern
+captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads, and `expression` the
+text of an expression that the grammar does not parse. `bound` captures a variable whose type the statement shows,
+`variable` any one that a statement makes, `token` an identifier in the arguments of a macro, `scope` a name before
+`::`, `prototype` the name in any declarator of a function, and `main` an export without a name. `name` are the node
+types of identifiers, of which few are recorded, `mention` those that all are. Patterns of `call` may be missing if a
+bracket shows the calls of names that `read` and `name` capture: each captured node costs time.
 
 Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
 listed here. In languages without patterns here every named unit of the outline is one. Tags of code navigation use such
@@ -19,98 +19,11 @@ from typing import Final
 
 from gitmem.chunking.c_patterns import C_PATTERNS, CPP_PATTERNS
 from gitmem.chunking.ecma_patterns import JAVASCRIPT_PATTERNS, TSX_PATTERNS, TYPESCRIPT_PATTERNS
+from gitmem.chunking.jvm_patterns import JAVA_PATTERNS, KOTLIN_PATTERNS
+from gitmem.chunking.python_patterns import PYTHON_PATTERNS, STARLARK_PATTERNS
 
 Patterns = Mapping[str, str]
 
-_PYTHON: Final = {
-    "class": "(type_alias_statement left: (type (identifier) @_))",
-    "value": """
-        (module (assignment left: (identifier) @_))
-        (module (assignment left: (pattern_list (identifier) @_)))
-        (module (assignment right: (assignment left: (identifier) @_)))
-        (class_definition body: (block (assignment left: (identifier) @_)))""",
-    "call": "(call function: (identifier) @_)",
-    "type": """
-        (type (identifier) @_)
-        (type (attribute attribute: (identifier) @_))
-        (type (binary_operator (identifier) @_))
-        (generic_type (identifier) @_)
-        (class_pattern (dotted_name (identifier) @_))""",
-    "base": """
-        (class_definition superclasses: (argument_list (identifier) @_))
-        (class_definition superclasses: (argument_list (attribute attribute: (identifier) @_)))
-        (class_definition superclasses: (argument_list (subscript value: (identifier) @_)))""",
-    "decorator": """
-        (decorator (identifier) @_)
-        (decorator (attribute attribute: (identifier) @_))
-        (decorator (call function: (identifier) @_))
-        (decorator (call function: (attribute attribute: (identifier) @_)))""",
-    "read": """
-        (attribute attribute: (identifier) @_)
-        (case_pattern (dotted_name (identifier) (identifier) @_))
-        (union_pattern (dotted_name (identifier) (identifier) @_))""",
-    "bound": """
-        (typed_parameter (identifier) @_)
-        (typed_default_parameter name: (identifier) @_)
-        (assignment left: (identifier) @_ type: (type))
-        (assignment left: (identifier) @_ right: (call))
-        (assignment left: (attribute attribute: (identifier) @_) type: (type))
-        (assignment left: (attribute attribute: (identifier) @_) right: (call))""",
-    "import": "(import_statement) @_ (import_from_statement) @_",
-    "name": """
-        (argument_list (identifier) @_)
-        (keyword_argument value: (identifier) @_)
-        (default_parameter value: (identifier) @_)
-        (typed_default_parameter value: (identifier) @_)
-        (pair value: (identifier) @_)
-        (list (identifier) @_)
-        (tuple (identifier) @_)
-        (attribute object: (identifier) @_)
-        (subscript value: (identifier) @_)
-        (subscript subscript: (identifier) @_)
-        (except_clause (identifier) @_)
-        (raise_statement (identifier) @_)
-        (return_statement (identifier) @_)
-        (comparison_operator (identifier) @_)
-        (assignment right: (identifier) @_)
-        (augmented_assignment right: (identifier) @_)
-        (binary_operator (identifier) @_)
-        (boolean_operator (identifier) @_)
-        (not_operator (identifier) @_)
-        (unary_operator (identifier) @_)
-        (conditional_expression (identifier) @_)
-        (parenthesized_expression (identifier) @_)
-        (expression_list (identifier) @_)
-        (interpolation (identifier) @_)
-        (set (identifier) @_)
-        (pair key: (identifier) @_)
-        (slice (identifier) @_)
-        (for_statement right: (identifier) @_)
-        (for_in_clause right: (identifier) @_)
-        (if_clause (identifier) @_)
-        (list_comprehension body: (identifier) @_)
-        (set_comprehension body: (identifier) @_)
-        (generator_expression body: (identifier) @_)
-        (if_statement condition: (identifier) @_)
-        (elif_clause condition: (identifier) @_)
-        (while_statement condition: (identifier) @_)
-        (match_statement subject: (identifier) @_)
-        (case_pattern (dotted_name (identifier) @_ (identifier)))
-        (union_pattern (dotted_name (identifier) @_ (identifier)))
-        (list_splat (identifier) @_)
-        (dictionary_splat (identifier) @_)
-        (lambda body: (identifier) @_)
-        (await (identifier) @_)
-        (yield (identifier) @_)
-        (assert_statement (identifier) @_)
-        (with_item value: (identifier) @_)
-        (as_pattern . (identifier) @_)
-        (named_expression value: (identifier) @_)""",
-}
-_STARLARK: Final = {
-    "value": "(module (expression_statement (assignment left: (identifier) @_)))",
-    **{kind: _PYTHON[kind] for kind in ("call", "read", "name")},
-}
 _GO: Final = {
     "function": """
         (method_declaration name: (field_identifier) @_)
@@ -177,53 +90,6 @@ _RUST: Final = {
     "name": "(identifier) @_",
     "token": "(token_tree (identifier) @_)",
     "attribute": "(attribute_item) @_ (inner_attribute_item) @_",
-}
-_JAVA: Final = {
-    "function": "(method_declaration name: (identifier) @_)",
-    "value": """
-        (field_declaration declarator: (variable_declarator name: (identifier) @_))
-        (constant_declaration declarator: (variable_declarator name: (identifier) @_))""",
-    "call": """
-        (method_invocation name: (identifier) @_)
-        (object_creation_expression type: (type_identifier) @_)
-        (object_creation_expression type: (scoped_type_identifier (_) (type_identifier) @_))
-        (object_creation_expression type: (generic_type (type_identifier) @_))
-        (object_creation_expression type: (generic_type (scoped_type_identifier (_) (type_identifier) @_)))""",
-    "type": "(type_identifier) @_",
-    "base": """
-        (superclass (type_identifier) @_)
-        (superclass (scoped_type_identifier (_) (type_identifier) @_))
-        (superclass (generic_type (type_identifier) @_))
-        (superclass (generic_type (scoped_type_identifier (_) (type_identifier) @_)))
-        (super_interfaces (type_list (type_identifier) @_))
-        (super_interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
-        (super_interfaces (type_list (generic_type (type_identifier) @_)))
-        (super_interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))
-        (extends_interfaces (type_list (type_identifier) @_))
-        (extends_interfaces (type_list (scoped_type_identifier (_) (type_identifier) @_)))
-        (extends_interfaces (type_list (generic_type (type_identifier) @_)))
-        (extends_interfaces (type_list (generic_type (scoped_type_identifier (_) (type_identifier) @_))))""",
-    "decorator": """
-        (marker_annotation name: (identifier) @_)
-        (marker_annotation name: (scoped_identifier name: (identifier) @_))
-        (annotation name: (identifier) @_)
-        (annotation name: (scoped_identifier name: (identifier) @_))""",
-    "mention": "(method_reference (_) . (identifier) @_)",
-    "read": "(field_access field: (identifier) @_)",
-    "bound": """
-        (formal_parameter name: (identifier) @_)
-        (variable_declarator name: (identifier) @_)""",
-    "variable": """
-        (lambda_expression parameters: (identifier) @_)
-        (inferred_parameters (identifier) @_)
-        (catch_formal_parameter name: (identifier) @_)
-        (enhanced_for_statement name: (identifier) @_)
-        (resource name: (identifier) @_)
-        (instanceof_expression name: (identifier) @_)
-        (record_pattern_component (identifier) @_)
-        (labeled_statement . (identifier) @_)""",
-    "import": "(import_declaration) @_",
-    "name": "(identifier) @_",
 }
 _CSHARP: Final = {
     "function": "(method_declaration name: (identifier) @_)",
@@ -327,42 +193,6 @@ _PHP: Final = {
     "import": "(namespace_use_declaration) @_",
     "name": "(name) @_",
 }
-_KOTLIN: Final = {
-    "function": "(function_declaration (simple_identifier) @_)",
-    "class": """
-        (class_declaration (type_identifier) @_)
-        (object_declaration (type_identifier) @_)
-        (type_alias (type_identifier) @_)""",
-    "value": """
-        (enum_entry (simple_identifier) @_)
-        (source_file (property_declaration (variable_declaration (simple_identifier) @_)))
-        (class_body (property_declaration (variable_declaration (simple_identifier) @_)))
-        (class_parameter (binding_pattern_kind) (simple_identifier) @_)""",
-    "call": """
-        (call_expression (simple_identifier) @_)
-        (call_expression (navigation_expression (navigation_suffix (simple_identifier) @_)))
-        (infix_expression (_) (simple_identifier) @_ (_))
-        (constructor_invocation (user_type (type_identifier) @_))""",
-    "type": "(user_type (type_identifier) @_)",
-    "base": """
-        (delegation_specifier (user_type (type_identifier) @_))
-        (delegation_specifier (constructor_invocation (user_type (type_identifier) @_)))
-        (delegation_specifier (explicit_delegation (user_type (type_identifier) @_)))""",
-    "decorator": """
-        (annotation (user_type (type_identifier) @_))
-        (annotation (constructor_invocation (user_type (type_identifier) @_)))""",
-    "mention": "(callable_reference (simple_identifier) @_) (callable_reference (type_identifier) @_)",
-    "read": "(navigation_suffix (simple_identifier) @_)",
-    "bound": """
-        (parameter (simple_identifier) @_)
-        (class_parameter (simple_identifier) @_)
-        (variable_declaration (simple_identifier) @_)""",
-    "variable": """
-        (catch_block (simple_identifier) @_)
-        (value_argument (simple_identifier) @_ (_))""",
-    "import": "(import_header) @_",
-    "name": "(simple_identifier) @_",
-}
 _SWIFT: Final = {
     "class": """
         (class_declaration name: (type_identifier) @_)
@@ -393,9 +223,10 @@ _SWIFT: Final = {
 }
 
 PATTERNS: Final[Mapping[str, Patterns]] = {
-    "python": _PYTHON, "starlark": _STARLARK, "javascript": JAVASCRIPT_PATTERNS, "typescript": TYPESCRIPT_PATTERNS,
-    "tsx": TSX_PATTERNS, "go": _GO, "rust": _RUST, "java": _JAVA, "c": C_PATTERNS, "cpp": CPP_PATTERNS,
-    "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "kotlin": _KOTLIN, "swift": _SWIFT,
+    "python": PYTHON_PATTERNS, "starlark": STARLARK_PATTERNS,
+    "javascript": JAVASCRIPT_PATTERNS, "typescript": TYPESCRIPT_PATTERNS, "tsx": TSX_PATTERNS,
+    "java": JAVA_PATTERNS, "kotlin": KOTLIN_PATTERNS, "c": C_PATTERNS, "cpp": CPP_PATTERNS,
+    "go": _GO, "rust": _RUST, "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "swift": _SWIFT,
 }  # fmt: skip
 """Patterns of references by language, and of definitions other than units with a field `name`."""
 
