@@ -46,8 +46,8 @@ _CONSTRUCTOR: Final = re.compile(
 )
 """Macros before a constructor or destructor outside of its class, which has no type."""
 
-_SIGNAL: Final = re.compile(rb"emit(?=[ \t]+[A-Za-z_][\w.:>()-]*\()")
-"""Word of Qt before a call, with which the call looks like a declaration."""
+_SIGNAL: Final = re.compile(rb"(?:emit|Q_EMIT)(?=[ \t]+[A-Za-z_][\w.:>()-]*\()")
+"""Words of Qt before a call, with which the call looks like a declaration."""
 
 _LOCKING: Final = re.compile(
     rb"(?<=[)>\]\s])(?<!define )((?:[A-Z][A-Z0-9]*_)?(?:(?:PT_)?GUARDED_(?:BY|VAR)|NO_THREAD_SAFETY_ANALYSIS"
