@@ -8,5 +8,5 @@ small ones. Sizes are in `chunk_size`.
 
 from typing import Final
 
-CHUNKER_VERSION: Final = 38
+CHUNKER_VERSION: Final = 39
 """Raise this if the same bytes would give different chunks, or different names."""

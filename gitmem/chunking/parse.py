@@ -26,6 +26,7 @@ from gitmem.chunking.grammar import UnparsedError
 from gitmem.chunking.item_macros import without_item_macros
 from gitmem.chunking.kotlin_heads import with_plain_heads
 from gitmem.chunking.macro_comments import without_macro_comments
+from gitmem.chunking.objective_cpp import with_plain_cpp
 from gitmem.chunking.swift_forms import with_plain_forms
 
 _BLOCK: Final = 1 << 12
@@ -138,7 +139,7 @@ def adapted(data: bytes, grammar: str) -> bytes:
     parsed = without_inner_conditions(parsed, data, grammar)
     parsed = without_macro_comments(parsed, data, grammar)
     parsed = with_plain_heads(parsed, data, grammar)
-    for change in (without_conditions, without_item_macros, with_test_functions, with_plain_forms):
+    for change in (without_conditions, without_item_macros, with_test_functions, with_plain_forms, with_plain_cpp):
         parsed = change(parsed, grammar)
     if grammar in _ASCII_ONLY:
         parsed = parsed.translate(_TO_ASCII)

@@ -113,7 +113,7 @@ class OpenRepository:
         """State that `workspace` was read from."""
         self._watcher = WorkingTreeWatcher(self.workspace, on_start=self._check_open_tree)
         self._lock = threading.Lock()
-        """Guards the three attributes below, and `_started`."""
+        """Guards `_started` and the three attributes below."""
         self._calls = 0
         """Number of running calls that use the working tree."""
         self._slots: OrderedDict[_SlotName, _TreeSlot] = OrderedDict()
@@ -207,8 +207,8 @@ class OpenRepository:
         try:
             if slot.tree is not None:
                 self._is_current(slot, slot.tree, WORKING_TREE, Call())
-        except GitmemError:
-            pass  # the next call reports it
+        except (GitmemError, OSError):
+            pass  # the folder may be gone; the next call reports it
         finally:
             slot.lock.release()
 
