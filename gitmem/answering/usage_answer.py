@@ -70,8 +70,9 @@ class Place(NamedTuple):
     """Line of a file that uses a name; `symbol` is the function or class around it, `text` the line.
 
     `rule` says how it was resolved, to how many `candidates`; `open` that it may also mean a library's. `depth` counts
-    the steps from the definition. `target` is the path and line of the definition that is meant, "" without one. In an
-    answer from several repositories, `repository` is the name of the place's one, and `target` begins with a name.
+    the steps from the definition. `target` is the path and line of the definition that is meant, "" without one, and
+    `through` the qualified name of one that the definition asked for overrides. In an answer from several repositories,
+    `repository` is the name of the place's one, and `target` begins with a name.
     """
 
     path: str
@@ -83,6 +84,7 @@ class Place(NamedTuple):
     open: bool
     depth: int
     target: str
+    through: str
     text: str
     repository: str = ""
 
@@ -384,6 +386,7 @@ def read_places(trees: SearchedTrees[State], usages: "Sequence[Usage]", *, mask:
         target = f"{label_of(trees, usage.target.entry)}:{usage.target.line}" if usage.target is not None else ""
         text = line_at(lines[usage.entry], usage.line, mask=mask)
         path = trees.names.file(usage.entry).path
-        return Place(path, *usage[1:-1], target, text, trees.repository(usage.entry))
+        through = usage.through.symbol if usage.through is not None else ""
+        return Place(path, *usage[1:-2], target, through, text, trees.repository(usage.entry))
 
     return [place(usage) for usage in usages]

@@ -49,7 +49,10 @@ def relations_json(relations: "Sequence[RelatedPlaces]") -> dict[str, Any]:
 
 
 def place_json(place: "Place") -> dict[str, Any]:
-    """Return a place; `definitions` is the number of definitions that it may mean, `by` the rule that found them."""
+    """Return a place; `definitions` is the number of definitions that it may mean, `by` the rule that found them.
+
+    `through` is the member that the place calls, if the definition overrides that one.
+    """
     values: dict[str, Any] = {
         "path": json_path(place.path),
         "line": place.line,
@@ -66,6 +69,7 @@ def place_json(place: "Place") -> dict[str, Any]:
             "by": place.rule or "library",
             "may_be_library": place.open or not place.rule,
             "target": json_path(place.target) or None,
+            "through": place.through or None,
         }
     return values
 
@@ -89,7 +93,9 @@ def describe_certainty(place: "Place", definitions: int) -> str:
     `definitions` is the number of definitions that were asked for.
     """
     parts = []
-    if definitions > 1 and place.target:
+    if place.through:
+        parts.append(f"through {place.through}")
+    elif definitions > 1 and place.target:
         parts.append(f"means {place.target}")
     if place.depth > 1:
         parts.append(f"{place.depth} steps")

@@ -65,17 +65,19 @@ def command(
 
     NAME may be qualified by classes, packages and folders (Flask.make_response, flask.Flask, com.shop.Cart). LOCATION
     is PATH:LINE for the definition at or around a line, or else the name that the line declares or imports;
-    PATH:LINE:COLUMN for the name at a column; PATH#SYMBOL; or the path of a component (Vue, Svelte, Astro,
-    Razor, QML), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
+    PATH:LINE:COLUMN for the name at a column; PATH#SYMBOL; or the path of a component (Vue, Svelte, Astro, Razor,
+    QML), which is named after its file, or of a template (ERB, Blade, Jinja, Twig, Handlebars and others), whose
     importers include or render it. The path of any other file shows what imports it, and text with its name. A
-    constructor, such as Cart.__init__, is called where an object of its class is created, and subclasses are all types
-    that extend, implement or include one. Imports, classes and types that the code shows decide which definition a
-    place means; else its name does, and the place says so: "one of 3 definitions". Text are the other lines with the
-    name: comments, documents, settings, strings. A single word in small letters is looked for there only with
-    --relation text. Without --relation all but implementers, callees and tests are shown, and five lines of text. With
-    `--repo` or `--all` an import of a package leads to the repository that provides it: Python, JavaScript,
-    TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository, and so may NAME and
-    LOCATION. The exit code is 0 with results and 1 without.
+    constructor, such as Cart.__init__, is called where an object of its class is created, and subclasses are all
+    types that extend, implement or include one. A method of a class is also called where the one that it overrides or
+    implements is, and such a place says "through Store.save". Implementers are the types below a class and those of
+    Go with all methods of an interface, or the methods that override one. Imports, classes and types that the code
+    shows decide which definition a place means; else its name does, and the place says so: "one of 3 definitions".
+    Text are the other lines with the name: comments, documents, settings, strings. A single word in small letters is
+    looked for there only with --relation text. Without --relation all but implementers, callees and tests are shown,
+    and five lines of text. With `--repo` or `--all` an import of a package leads to the repository that provides it:
+    Python, JavaScript, TypeScript, Go, Rust, Java and Kotlin. Then places begin with the name of their repository,
+    and so may NAME and LOCATION. The exit code is 0 with results and 1 without.
 
     \b
     Examples:

@@ -1,7 +1,7 @@
 """Classes of a tree: those around a line, the classes above them, and their members."""
 
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,9 @@ from gitmem.types import Occurrence
 
 _DEPTH: Final = 6
 """Steps through base classes. Real code has fewer, and cycles end here."""
+
+_MAX_ABOVE: Final = 60
+"""Classes whose base classes are looked for, one after the other."""
 
 _NEAREST: Final = 20
 """Classes above a line among which the one around it is looked for."""
@@ -53,6 +56,38 @@ class ClassMembers:
             self._unfinished -= 1
         return self._bases[class_]
 
+    def with_bases(self, classes: Iterable[Definition]) -> list[Definition]:
+        """Return some classes and those above them, nearest first."""
+        seen = dict.fromkeys(classes)
+        queue = list(seen)
+        for class_ in islice(queue, _MAX_ABOVE):
+            bases = [each for each in self.bases(class_) if each not in seen]
+            seen.update(dict.fromkeys(bases))
+            queue += bases
+        return list(seen)
+
+    def classes_of(self, member: Definition) -> list[Definition]:
+        """Return the class of a member, in all its parts; none for other definitions."""
+        around = self.innermost(self._names.file(member.entry), member.line)
+        return [each for each in around if each.name in member.container[-1:]]
+
+    def bases_of_member(self, member: Definition) -> list[Definition]:
+        """Return the classes that the one of a member extends, be it where that class is defined or around the member.
+
+        A type with an implementation of a trait may be a library's, or be defined in another file.
+        """
+        file = self._names.file(member.entry)
+        classes = self.classes_of(member)
+        bases = [base for class_ in classes for base in self.bases(class_)]
+        if file.family in EXTENDED:
+            size = len(member.container)
+            for each in file.occurrences.at(np.flatnonzero(file.occurrences.kinds == _BASE).tolist()):
+                if file.scopes.at(each.line)[:size] == member.container:
+                    name, receiver = each.name.decode("utf-8", "replace"), each.receiver.decode("utf-8", "replace")
+                    classes_above = self._resolve(file, name, receiver, each.line).definitions
+                    bases += (base for base in classes_above if self._by_name.is_class(base) and base not in classes)
+        return unique(bases)
+
     def members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions of a member in the classes above the one around a line; a library's are none."""
         classes = self.innermost(file, line)
@@ -89,14 +124,14 @@ class ClassMembers:
         seen = {class_}
         step = [class_]
         for _ in range(_DEPTH + 1):
-            declared = {each: self._declared(each, name) for each in step}
+            declared = {each: self.declared(each, name) for each in step}
             matches += chain.from_iterable(declared.values())
             above = (base for each in step if not declared[each] for base in self.bases(each))
             step = [base for base in unique(above) if base not in seen]  # two classes can share a base
             seen.update(step)
         return unique(matches)
 
-    def _declared(self, class_: Definition, name: str) -> list[Definition]:
+    def declared(self, class_: Definition, name: str) -> list[Definition]:
         """Return the definitions of a member that a class has itself."""
         file = self._names.file(class_.entry)
         whole = (*class_.container, class_.name)

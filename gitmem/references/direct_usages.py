@@ -4,7 +4,7 @@ A query reads at most MAX_FILES files and resolves at most MAX_REFERENCES refere
 bounds, and what was left out is counted.
 """
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from gitmem.display import count
@@ -14,6 +14,7 @@ from gitmem.references.file_names import CLASS, Binding, Definition, FileNames
 from gitmem.references.languages import COMPONENT_ENDINGS, CONSTRUCTORS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
 from gitmem.references.module_paths import component_of
+from gitmem.references.overrides import Overrides
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import Names
 from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
@@ -25,6 +26,9 @@ _RELATION_OF: Final = {
     "type": "mentions", "read": "mentions", "name": "mentions",
 }  # fmt: skip
 """Relation to a definition by the kind of a reference."""
+
+_AT_RUN_TIME: Final = frozenset({"callers", "mentions"})
+"""Relations to a member by way of one that it overrides."""
 
 _COMPONENT_IMPORTS: Final = tuple(f"{ending}:default".encode() for ending in COMPONENT_ENDINGS)
 """Ends of imports of components, under any name."""
@@ -40,6 +44,7 @@ class DirectUsages:
         self, names: Names, resolver: Resolver, check: Callable[[], None], bounds: Bounds = DEFAULT_BOUNDS
     ) -> None:
         self.library: tuple[str, ...] = ()
+        self.overrides = Overrides(names, resolver.classes)
         self._names = names
         self._resolver = resolver
         self._check = check
@@ -135,13 +140,18 @@ class DirectUsages:
 
     def _find(self, targets: Sequence[Definition], name: str, depth: int) -> dict[str, list[Usage]]:
         meaning = frozenset(targets)
+        members = {base: each for each in targets for base in self.overrides.overridden(each) if base not in meaning}
         grouped: dict[str, list[Usage]] = {}
         for file in self.files(name, REFERRED | IMPORTED | INHERITED, targets):
             for occurrence, resolution in self.references(file, name):
-                if not self._is_meant(file, occurrence, resolution, meaning):
-                    continue
                 kind = OCCURRENCE_KINDS[occurrence.kind]
-                usage = self.usage(file, occurrence.line, kind, resolution, depth)
+                through = None
+                if not self._is_meant(file, occurrence, resolution, meaning):
+                    if _RELATION_OF[kind] in _AT_RUN_TIME:
+                        through = self._meant_base(file, occurrence, resolution, members)
+                    if through is None:
+                        continue
+                usage = self.usage(file, occurrence.line, kind, resolution, depth)._replace(through=through)
                 grouped.setdefault(_RELATION_OF[kind], []).append(usage)
         return {relation: unique_lines(usages) for relation, usages in grouped.items()}
 
@@ -163,6 +173,20 @@ class DirectUsages:
             return not resolution.definitions
         path = file.imported_path(occurrence)
         return path[:-1][-len(self.library) :] == self.library
+
+    def _meant_base(
+        self,
+        file: FileNames,
+        occurrence: Occurrence,
+        resolution: Resolution,
+        members: Mapping[Definition, Definition],
+    ) -> Definition | None:
+        """Return the key of `members` that a reference means, if the member that overrides it may run instead."""
+        for base in resolution.definitions:
+            member = members.get(base)
+            if member is not None and self.overrides.may_run(member, base, file, occurrence):
+                return base
+        return None
 
     def files(self, name: str, roles: int, targets: Sequence[Definition]) -> Iterable[FileNames]:
         """Yield the files in which a name has one of some roles, up to the limit; those near the definitions first."""

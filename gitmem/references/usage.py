@@ -22,7 +22,7 @@ class Usage(NamedTuple):
 
     `rule` says how it was resolved and `candidates` to how many definitions; both are empty for a definition. `open`
     says that it may also mean something outside of the tree. `depth` counts the steps from the definition. `target` is
-    the definition that is meant, if it is the only one.
+    the definition that is meant, if it is the only one, and `through` one that the definition asked for overrides.
     """
 
     entry: int
@@ -34,6 +34,12 @@ class Usage(NamedTuple):
     open: bool = False
     depth: int = 1
     target: Definition | None = None
+    through: Definition | None = None
+
+    @property
+    def certainty(self) -> tuple[int, bool, bool]:
+        """Order of usages of one line, the surest first."""
+        return self.candidates, self.open, self.through is not None
 
 
 class Bounds(NamedTuple):
@@ -56,6 +62,6 @@ def unique_lines(usages: Iterable[Usage]) -> list[Usage]:
     best: dict[tuple[int, int], Usage] = {}
     for usage in usages:
         place = usage.entry, usage.line
-        if place not in best or (usage.candidates, usage.open) < (best[place].candidates, best[place].open):
+        if place not in best or usage.certainty < best[place].certainty:
             best[place] = usage
     return list(best.values())

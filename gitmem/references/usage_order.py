@@ -19,7 +19,7 @@ def rank_usages(
         path = file.path
         # A file of the same tree is nearer than any of another one.
         near = max((1 + _shared(path.split("/"), folder) for tree, folder in folders if tree == file.tree), default=0)
-        doubt = min(usage.candidates + usage.open, 8)
+        doubt = min(sum(usage.certainty), 8)
         return usage.depth, doubt, is_test(file), -near, file.tree, path, usage.line
 
     return sorted(usages, key=key)

@@ -1,7 +1,6 @@
 """Follow relations between definitions: who calls, imports, extends or mentions one, and what it calls."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -149,40 +148,15 @@ class UsageFinder:
                         yield self._direct.usage(file, occurrence.line, "base", resolution, depth), class_
 
     def _implementers(self, targets: Sequence[Definition]) -> list[Usage]:
-        """Return the classes below some classes, and for members the definitions of that name in these."""
-        below = self._subclasses(targets, MAX_USAGE_DEPTH)
-        for name, holders in self._holders(targets).items():
-            classes = {class_ for holder in holders for class_ in self._classes_below(holder)}
-            for other in self._names.definitions(name) if classes else ():
-                file = self._names.file(other.entry)
-                if any(
-                    each in classes
-                    for each in file.definitions(other.container[-1] if other.container else "")
-                    if each.container == other.container[:-1]
-                ):
-                    below.append(usage_of(other)._replace(rule="class", candidates=1, depth=1))
+        """Return the classes below some classes, and the members that override some members."""
+        overrides = self._direct.overrides
+        types = overrides.implementing(targets)
+        members = {**overrides.overriding(targets), **types}
+        others = [
+            usage_of(each)._replace(rule="class", candidates=1, depth=1, target=base) for each, base in members.items()
+        ]
+        below = [*self._subclasses(targets, MAX_USAGE_DEPTH), *others, *self._subclasses([*types], MAX_USAGE_DEPTH)]
         return unique_lines(below)
-
-    def _holders(self, members: Sequence[Definition]) -> dict[str, set[Definition]]:
-        """Return the classes that have some members, by the names of these."""
-        holders: dict[str, set[Definition]] = {}
-        for member in members:
-            if member.kind != CLASS and member.container:
-                *above, name = member.container
-                own = self._names.file(member.entry).definitions(name)
-                classes = (each for each in own if each.kind == CLASS and each.container == tuple(above))
-                holders.setdefault(member.name, set()).update(classes)
-        return holders
-
-    def _classes_below(self, holder: Definition) -> list[Definition]:
-        """Return the classes that extend a class, and those that extend them."""
-        seen = {holder: None}
-        queue = [holder]
-        for class_ in islice(queue, MAX_FOLLOWED):
-            below = [each for _, each in self._extending(class_, 1) if each not in seen]
-            seen.update(dict.fromkeys(below))
-            queue += dict.fromkeys(below)
-        return queue[1:]
 
     def _callees(self, targets: Sequence[Definition], depth: int) -> list[Usage]:
         """Return the definitions that the bodies of some definitions call, and up to a depth those that these call."""

@@ -14,6 +14,7 @@ from gitmem.named_tuple import NamedTuple
 from tests.bench.definition_calls import AskedCall
 from tests.bench.definition_oracles import ask_go, ask_java, ask_typescript
 from tests.bench.language_server import LanguageServer
+from tests.bench.rust_pages import ask_rustdoc
 from tests.bench.server_oracles import clangd_server, intelephense_server, is_definition
 from tests.bench.subjects import git
 
@@ -168,6 +169,14 @@ REFERENCE_ORACLES: Final = {
             r"|\s*[A-Za-z][\w *:<>,&]*?[ *&](?:\w+::)*(\w+)(?:\(|;| =|\[)|\s+([A-Z]\w+)(?: =.*)?,$"
         ),
         _ask_clangd,
+    ),
+    "rustdoc": ReferenceOracle(
+        ("*.rs",),
+        re.compile(
+            r"\s*(?:pub(?:\([\w: ]+\))? )?(?:default )?(?:const )?(?:unsafe )?(?:async )?"
+            r"(?:fn|struct|enum|union|trait|type|const|static(?: mut)?|macro_rules!) (\w+)|\s+([A-Z]\w+)(?:\(.*\))?,$"
+        ),
+        _ask_checker(ask_rustdoc),
     ),
     "intelephense": ReferenceOracle(
         ("*.php",),

@@ -39,11 +39,15 @@ def ask(searcher: Searcher, text: str, *relations: str, depth: int = 1, limit: i
 
 
 def places(searcher: Searcher, text: str, relation: str, depth: int = 1) -> list[str]:
-    """Return `path:line` of each usage, with the number of definitions if it is not one, and `+` for a library's."""
+    """Return `path:line` of each usage, with the number of definitions if it is not one, and `+` for a library's.
+
+    A member that the one asked for overrides follows in brackets, if the place calls it.
+    """
     (related,) = ask(searcher, text, relation, depth=depth).relations
     return [
         f"{place.path}:{place.line}"
         + (f" {place.candidates}" if place.candidates != 1 and place.depth else "")
         + ("+" if place.open else "")
+        + (f" ({place.through})" if place.through else "")
         for place in related.places
     ]

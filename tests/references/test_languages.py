@@ -269,7 +269,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         # Java: classes of the package, base classes, types of parameters.
         ("Cart.add", "callers", ["java/src/app/Main.java:7", "java/src/app/Main.java:8 2+"]),
         ("Base.check", "callers", ["java/src/shop/Cart.java:4"]),
-        ("Load.load", "implementers", ["java/src/shop/Cart.java:5"]),
+        ("Load.load", "implementers", ["java/src/shop/Cart.java:5", "rust/src/store.rs:8"]),
         ("Base", "subclasses", ["java/src/shop/Cart.java:3"]),
         # PHP: the root folder stands for the first parts of a namespace.
         ("php/src/Cart.php:5", "callers", ["php/tests/CartTest.php:4"]),

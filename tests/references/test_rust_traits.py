@@ -52,6 +52,14 @@ def test_a_parameter_has_the_methods_of_its_trait(crate: Searcher) -> None:
     assert not {"src/run.rs:2", "src/run.rs:7", "src/held.rs:3"} & set(places(crate, "Dog.next_step", "callers"))
 
 
+def test_a_call_of_a_trait_may_run_each_implementation(crate: Searcher) -> None:
+    callers = places(crate, "Dog.next_step", "callers")
+    through = {f"{place} (Walk.next_step)" for place in ("src/run.rs:2", "src/run.rs:7", "src/held.rs:3")}
+    assert through <= set(callers)
+    assert through <= set(places(crate, "u32.next_step", "callers"))  # the type is none of the crate
+    assert not through & set(places(crate, "str.next_step", "callers"))
+
+
 @pytest.mark.parametrize("line", [9, 10])
 def test_one_without_a_trait_of_the_crate_may_have_any(crate: Searcher, line: int) -> None:
     callers = places(crate, "Walk.next_step", "callers")
