@@ -11,9 +11,8 @@ from gitmem.display import count
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.file_importers import is_import_of, module_word
 from gitmem.references.file_names import CLASS, Binding, Definition, FileNames
-from gitmem.references.languages import COMPONENT_ENDINGS, CONSTRUCTORS, RENAMING
+from gitmem.references.languages import CONSTRUCTORS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
-from gitmem.references.module_paths import component_of
 from gitmem.references.overrides import Overrides
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import Names
@@ -29,9 +28,6 @@ _RELATION_OF: Final = {
 
 _AT_RUN_TIME: Final = frozenset({"callers", "mentions"})
 """Relations to a member by way of one that it overrides."""
-
-_COMPONENT_IMPORTS: Final = tuple(f"{ending}:default".encode() for ending in COMPONENT_ENDINGS)
-"""Ends of imports of components, under any name."""
 
 
 class DirectUsages:
@@ -234,13 +230,13 @@ class DirectUsages:
 
     def _aliases(self, file: FileNames, name: str) -> list[str]:
         """Return the other names under which a file imports a name."""
-        ends = (f":{name}".encode(), *_COMPONENT_IMPORTS)
-        if not any(string.endswith(ends) for string in file.occurrences.strings):
+        end = f":{name}".encode()
+        if not any(string.endswith(end) for string in file.occurrences.strings):
             return []
         return [
             bound
             for bound, bindings in file.bindings.items()
-            if bound != name and any(name in (binding.original, component_of(binding.module)) for binding in bindings)
+            if bound != name and any(name == binding.original for binding in bindings)
         ]
 
     def usage(self, file: FileNames, line: int, kind: str, resolution: Resolution, depth: int) -> Usage:
