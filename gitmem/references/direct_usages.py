@@ -29,6 +29,9 @@ _RELATION_OF: Final = {
 _AT_RUN_TIME: Final = frozenset({"callers", "mentions"})
 """Relations to a member by way of one that it overrides."""
 
+_MAX_OVERRIDING: Final = 50
+"""Members whose overridden ones are looked for."""
+
 
 class DirectUsages:
     """Direct usages in one tree, or in several, for one query.
@@ -136,7 +139,7 @@ class DirectUsages:
 
     def _find(self, targets: Sequence[Definition], name: str, depth: int) -> dict[str, list[Usage]]:
         meaning = frozenset(targets)
-        members = {base: each for each in targets for base in self.overrides.overridden(each) if base not in meaning}
+        members = self._overridden(targets, name)
         grouped: dict[str, list[Usage]] = {}
         for file in self.files(name, REFERRED | IMPORTED | INHERITED, targets):
             for occurrence, resolution in self.references(file, name):
@@ -169,6 +172,15 @@ class DirectUsages:
             return not resolution.definitions
         path = file.imported_path(occurrence)
         return path[:-1][-len(self.library) :] == self.library
+
+    def _overridden(self, targets: Sequence[Definition], name: str) -> dict[Definition, Definition]:
+        """Return what some definitions override without being among them, each with the one that overrides it."""
+        meaning = frozenset(targets)
+        # All definitions of a name have all calls of it themselves, and may be thousands.
+        if meaning.issuperset(self._names.definitions(name)):
+            return {}
+        first = targets[:_MAX_OVERRIDING]
+        return {base: each for each in first for base in self.overrides.overridden(each) if base not in meaning}
 
     def _meant_base(
         self,
