@@ -66,6 +66,9 @@ _MEMBER_MARKS: Final = (b".", b"->", b"::")
 _CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go", "dart", "zig"})
 """Languages whose calls show by the bytes after a name. Patterns for them would capture most names twice."""
 
+_PATHED: Final = frozenset({"rust"})
+"""Languages that pass functions by their paths, `map(Item::load)`, which no pattern tells from other names."""
+
 _WITH_VARIABLES: Final = frozenset({"c", "cpp"})
 """Languages with patterns that do not find all variables outside of functions."""
 
@@ -86,6 +89,7 @@ _HASHED: Final = frozenset({"javascript", "typescript", "tsx"})
 
 _HASH: Final = ord("#")
 _DOT: Final = ord(".")
+_SCOPE: Final = b"::"
 
 _SHORT: Final = 2
 """Letters of names that are hardly anything but variables, unless the file defines them."""
@@ -199,8 +203,11 @@ def _find_places(
     fields = _fields(captures) if language == "c" else frozenset()
     known = imported.union(text for at, (code, text) in places.items() if code < DEFINING and at not in fields)
     bound = find_bound_names(data, captures, language)
-    _add_mentions(data, places, captures.get("name", ()), known, bound, bracketed=language in _CALLED_BY_BRACKETS)
+    nodes = captures.get("name", ())
+    _add_mentions(data, places, nodes, known, bound, bracketed=language in _CALLED_BY_BRACKETS)
     add_further_names(data, places, captures, language)
+    if language in _PATHED:
+        _add_path_ends(data, places, nodes)
     _change_roles(data, places, language)
     for first, last in find_descriptions(data, language):
         for start in range(first, last):
@@ -258,6 +265,14 @@ def _add_mentions(
             or (bound is not None and text not in bound and len(text) > _SHORT and text[:1] != b"`")
         ):
             names[start] = _NAME, text
+
+
+def _add_path_ends(data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node]) -> None:
+    """Add mentions of the last names of paths."""
+    for node in nodes:
+        start, end = node.start_byte, node.end_byte
+        if data[start - 2 : start] == _SCOPE and data[end : end + 2] != _SCOPE and end - start <= MAX_NAME:
+            names.setdefault(start, (_NAME, data[start:end]))
 
 
 def _add_components(data: bytes, names: dict[int, tuple[int, bytes]], tags: Iterable[Node]) -> None:

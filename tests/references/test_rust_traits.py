@@ -19,6 +19,7 @@ impl<'a, A: Walk + ?Sized> Walk for &'a A { fn next_step(&self) -> u32 { (**self
 impl Walk for u32 { fn next_step(&self) -> u32 { 2 }
     fn from_word(word: u32) -> u32 { word } }
 impl Other for str { fn next_step(&self) -> u32 { 3 } }
+pub mod steps { pub fn go(_: u32) {} }
 """,
     "src/run.rs": """use crate::Walk;
 pub fn by_bound<A: Clone + Walk>(aut: A) -> u32 { aut.next_step() }
@@ -30,6 +31,7 @@ where
 }
 pub fn by_none<T>(t: T) -> u32 { t.next_step() }
 pub fn by_library<F: Fn(u32) -> u32>(f: F) -> u32 { f.next_step() }
+pub fn of_paths(all: Vec<u32>) { all.iter().map(crate::Walk::next_step).map(next_step).map(crate::steps::go); }
 pub fn of_number() { let x = u32::from_word(3); let y = u64::from_word(4); }
 """,
     "src/held.rs": """pub struct Held<W> { inner: W }
@@ -60,6 +62,13 @@ def test_a_call_of_a_trait_may_run_each_implementation(crate: Searcher) -> None:
     assert not through & set(places(crate, "str.next_step", "callers"))
 
 
+def test_a_path_passes_a_method(crate: Searcher) -> None:
+    assert places(crate, "Walk.next_step", "mentions") == ["src/run.rs:11"]
+    assert places(crate, "steps.go", "mentions") == ["src/run.rs:11"]
+    assert places(crate, "steps", "mentions") == []  # as in other paths
+    assert "src/run.rs:11 (Walk.next_step)" in places(crate, "Dog.next_step", "mentions")
+
+
 @pytest.mark.parametrize("line", [9, 10])
 def test_one_without_a_trait_of_the_crate_may_have_any(crate: Searcher, line: int) -> None:
     callers = places(crate, "Walk.next_step", "callers")
@@ -67,5 +76,5 @@ def test_one_without_a_trait_of_the_crate_may_have_any(crate: Searcher, line: in
 
 
 def test_a_number_has_only_what_the_crate_adds_to_it(crate: Searcher) -> None:
-    assert places(crate, "src/lib.rs:10", "callers") == ["src/run.rs:11"]
+    assert places(crate, "src/lib.rs:10", "callers") == ["src/run.rs:12"]
     assert not any(each.startswith("src/run.rs") for each in places(crate, "Dog.from_word", "callers"))
