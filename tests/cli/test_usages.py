@@ -43,6 +43,7 @@ def test_json_has_totals_certainty_and_the_tree(cli: Cli, indexed: Repo) -> None
         "by": "file",
         "may_be_library": False,
         "target": "src/cookies.py:16",
+        "through": None,
     }
     assert value["view"]["commit"] == indexed.oid("HEAD")
 
