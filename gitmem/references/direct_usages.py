@@ -13,7 +13,6 @@ from gitmem.references.file_importers import is_import_of, module_word
 from gitmem.references.file_names import CLASS, Binding, Definition, FileNames
 from gitmem.references.languages import CONSTRUCTORS, RENAMING
 from gitmem.references.module_exports import MAIN_EXPORTS
-from gitmem.references.overrides import Overrides
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import Names
 from gitmem.references.usage import DEFAULT_BOUNDS, MAX_IN_FILE, Bounds, Usage, unique_lines
@@ -43,7 +42,6 @@ class DirectUsages:
         self, names: Names, resolver: Resolver, check: Callable[[], None], bounds: Bounds = DEFAULT_BOUNDS
     ) -> None:
         self.library: tuple[str, ...] = ()
-        self.overrides = Overrides(names, resolver.classes)
         self._names = names
         self._resolver = resolver
         self._check = check
@@ -180,7 +178,9 @@ class DirectUsages:
         if meaning.issuperset(self._names.definitions(name)):
             return {}
         first = targets[:_MAX_OVERRIDING]
-        return {base: each for each in first for base in self.overrides.overridden(each) if base not in meaning}
+        return {
+            base: each for each in first for base in self._resolver.overrides.overridden(each) if base not in meaning
+        }
 
     def _meant_base(
         self,
@@ -192,7 +192,7 @@ class DirectUsages:
         """Return the key of `members` that a reference means, if the member that overrides it may run instead."""
         for base in resolution.definitions:
             member = members.get(base)
-            if member is not None and self.overrides.may_run(member, base, file, occurrence):
+            if member is not None and self._resolver.overrides.may_run(member, base, file, occurrence):
                 return base
         return None
 

@@ -33,6 +33,7 @@ from gitmem.references.languages import (
 from gitmem.references.library_members import FUNCTIONS, GLOBALS, POINTERS
 from gitmem.references.module_exports import MAIN_EXPORTS, ModuleExports, unique
 from gitmem.references.module_paths import names_part
+from gitmem.references.overrides import Overrides
 from gitmem.references.tree_names import Names
 from gitmem.types import UNKNOWN_RECEIVER
 
@@ -49,6 +50,7 @@ class Resolver:
         self._names = names
         self._by_name = DefinitionsByName(names)
         self.classes = ClassMembers(names, self._by_name, self.resolve)
+        self.overrides = Overrides(names, self.classes)
         self._exports = ModuleExports(names, self._by_name)
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int, *, is_type: bool = False) -> Resolution:

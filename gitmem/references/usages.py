@@ -149,7 +149,7 @@ class UsageFinder:
 
     def _implementers(self, targets: Sequence[Definition]) -> list[Usage]:
         """Return the classes below some classes, and the members that override some members."""
-        overrides = self._direct.overrides
+        overrides = self._resolver.overrides
         types = overrides.implementing(targets)
         members = {**overrides.overriding(targets), **types}
         others = [
